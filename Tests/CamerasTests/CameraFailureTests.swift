@@ -74,6 +74,8 @@ import Transport
         (.onvif(.status(404)), .wrongAddress),
         (.onvif(.status(302)), .wrongAddress),
         (.onvif(.noSecondProfile), .unplayable),
+        (.onvif(.unsupported(.videoProfile)), .unplayable),
+        (.onvif(.noParser), .gateway),
         (.rtsp(.unauthorized(.credentialsRefused)), .credentials),
         // The password is right, and is kept back.
         (.rtsp(.unauthorized(.passwordWithheld)), .passwordWithheld),

@@ -19,7 +19,7 @@ import Testing
         (fault("Sender", "NotAuthorized"), .failedPrecondition),
         (.unauthorized(.credentialsMissing), .failedPrecondition), (.status(403), .failedPrecondition),
         (.noAnswer(seconds: 15), .deadlineExceeded), (.unreachable("no route"), .unavailable), (.stopped, .unavailable),
-        (.unsupported("gone"), .unimplemented), (.status(500), .unknown), (.malformedXML("a"), .unknown),
+        (.unsupported(.rotation), .unimplemented), (.status(500), .unknown), (.malformedXML("a"), .unknown),
     ])
     func `each failure has its code`(error: ONVIFError, code: HomeError.Code) {
         #expect(HomeError(changing: error).code == code)

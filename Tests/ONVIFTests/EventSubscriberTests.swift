@@ -244,7 +244,7 @@ struct SubscriberWorld {
         }
         #expect(
             world.events.contains {
-                if case .failed(.unsupported, let pause) = $0 { pause > .seconds(140) } else { false }
+                if case .failed(.unsupported(.eventService), let pause) = $0 { pause > .seconds(140) } else { false }
             })
     }
 

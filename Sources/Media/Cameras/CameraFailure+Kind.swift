@@ -127,7 +127,8 @@ extension CameraFailure.Kind {
             // What answers there is not the camera's ONVIF service.
             case .invalidAddress, .malformedXML, .malformedHTTP, .missing: .wrongAddress
             case .unsupported, .noSecondProfile: .unplayable
-            case .refusedXML, .tooLarge, .fault, .stopped: .other
+            case .documentType, .tooLarge, .fault, .stopped: .other
+            case .noParser: .gateway
             }
     }
 

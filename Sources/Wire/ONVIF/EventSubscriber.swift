@@ -185,7 +185,7 @@ public struct EventSubscriber: Sendable {
             step = addresses.events == nil ? .capabilities : .information
         case .capabilities:
             addresses = DeviceService.capabilities(answer, given: device)
-            guard addresses.events != nil else { throw .unsupported("the camera offers no event service") }
+            guard addresses.events != nil else { throw .unsupported(.eventService) }
             step = .information
         case .information:
             events.append(.information(DeviceService.deviceInformation(answer)))

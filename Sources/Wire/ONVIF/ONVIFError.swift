@@ -7,8 +7,8 @@ public enum ONVIFError: Error, Hashable, Sendable {
     case invalidAddress(String)
     /// The document is not well-formed XML; says where and why.
     case malformedXML(String)
-    /// The document holds something that no camera has reason to send, such as a document type with entities.
-    case refusedXML(String)
+    /// The document declares a document type, which no camera has reason to send (SOAP 1.2 part 1, section 5).
+    case documentType
     /// Something exceeds the limits of this reader.
     case tooLarge(what: String, limit: Int)
     /// The camera answered with a SOAP fault.
@@ -27,10 +27,28 @@ public enum ONVIFError: Error, Hashable, Sendable {
     case noAnswer(seconds: Int)
     /// The owner wants to stop.
     case stopped
-    /// The camera lacks what is needed; says what.
-    case unsupported(String)
+    /// The camera lacks what is needed.
+    case unsupported(Lack)
+    /// libexpat could not make a parser: it got no memory.
+    case noParser
     /// The camera has one stream: no other profile is a smaller video stream of the same picture.
     case noSecondProfile
+
+    /// What a camera lacks.
+    public enum Lack: Hashable, Sendable {
+        /// It has no event service.
+        case eventService
+        /// None of its media profiles has video.
+        case videoProfile
+        /// The address that it gives for a stream cannot be used.
+        case streamAddress
+        /// It no longer offers the settings of its picture.
+        case imagingSettings
+        /// Its picture can no longer be turned.
+        case rotation
+        /// The level of its loudspeaker can no longer be changed.
+        case speakerLevel
+    }
 
     /// Whether the camera refused the credentials: trying again soon would lock the account of some cameras.
     public var isRefusal: Bool {
@@ -45,7 +63,7 @@ public enum ONVIFError: Error, Hashable, Sendable {
     /// Whether the camera answers, but not as it should.
     var isAnswer: Bool {
         switch self {
-        case .fault, .status, .missing, .malformedXML, .refusedXML, .tooLarge: !isRefusal
+        case .fault, .status, .missing, .malformedXML, .documentType, .tooLarge: !isRefusal
         default: false
         }
     }
@@ -56,7 +74,7 @@ extension ONVIFError: CustomStringConvertible {
         switch self {
         case .invalidAddress(let reason): "the address of the ONVIF device cannot be used: \(reason)"
         case .malformedXML(let reason): "the camera's answer is not XML: \(reason)"
-        case .refusedXML(let reason): "the camera's answer is refused: \(reason)"
+        case .documentType: "the camera's answer is refused: it declares a document type, which SOAP forbids"
         case .tooLarge(let what, let limit): "the camera's answer contains \(what) of more than \(limit)"
         case .fault(let fault): fault.description
         case .missing(let element, let answer): "the camera's \(answer) lacks \(element)"
@@ -69,7 +87,8 @@ extension ONVIFError: CustomStringConvertible {
         case .unreachable(let reason, _): reason
         case .noAnswer(let seconds): "no complete answer within \(seconds) s"
         case .stopped: "stopped"
-        case .unsupported(let reason): reason
+        case .unsupported(let lack): lack.words
+        case .noParser: "libexpat could not make a parser"
         case .noSecondProfile: "the camera has no second profile that is a smaller video stream"
         }
     }
@@ -84,6 +103,19 @@ extension ONVIFError: CustomStringConvertible {
                 + "Turn on Digest in the camera, or write its https:// address into the config"
         case .methodUnsupported:
             "the camera asks for credentials for ONVIF by a method that is not supported (Basic and Digest are)"
+        }
+    }
+}
+
+extension ONVIFError.Lack {
+    fileprivate var words: String {
+        switch self {
+        case .eventService: "the camera offers no event service"
+        case .videoProfile: "the camera has no profile with video"
+        case .streamAddress: "the camera's stream is at an address that cannot be used"
+        case .imagingSettings: "the camera no longer offers this setting"
+        case .rotation: "the camera no longer offers to turn its picture"
+        case .speakerLevel: "the level of the camera's loudspeaker can no longer be changed"
         }
     }
 }

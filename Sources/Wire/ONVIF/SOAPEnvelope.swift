@@ -81,10 +81,9 @@ public enum SOAPEnvelope {
         } catch {
             switch error {
             case .malformed(let reason): throw .malformedXML(reason)
-            // SOAP 1.2 part 1, section 5.
-            case .documentType: throw .refusedXML("it declares a document type, which SOAP forbids")
+            case .documentType: throw .documentType
             case .tooLarge(let what, let limit): throw .tooLarge(what: what, limit: limit)
-            case .noParser: throw .unsupported(error.description)
+            case .noParser: throw .noParser
             }
         }
     }

@@ -30,7 +30,7 @@ import Testing
     @Test func theBestIsWhatBrowsersPlayBest() {
         #expect(Self.choose(.best, [("H265", 3840), ("H264", 640), ("H264", 1280)]) == "H264-1280")
         #expect(Self.choose(.best, [("JPEG", 640), ("H265", 1920)]) == "H265-1920")
-        #expect(Self.refusal(.best, []) == .unsupported("the camera has no profile with video"))
+        #expect(Self.refusal(.best, []) == .unsupported(.videoProfile))
     }
 
     @Test func theMainStreamIsTheLargestAndTheSubstreamWhatBrowsersPlayBest() {

@@ -6,7 +6,7 @@ extension ONVIFSource.Stream {
     /// - Throws: ``ONVIFError/unsupported(_:)`` if no profile has video, and ``ONVIFError/noSecondProfile`` for ``sub`` if
     ///   the camera has one stream.
     func choose(among profiles: [MediaProfile]) throws(ONVIFError) -> MediaProfile {
-        guard let best = profiles.first else { throw .unsupported("the camera has no profile with video") }
+        guard let best = profiles.first else { throw .unsupported(.videoProfile) }
         if self == .best { return best }
         // A series of images is pulled only if there is nothing else.
         let streams = profiles.filter(\.isVideoStream)

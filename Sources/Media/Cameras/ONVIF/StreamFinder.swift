@@ -140,7 +140,7 @@ struct StreamFinder {
             let url = try RTSPURL(parsing: uri.withHost(device.host))
             return url.withCredentials(credentials ?? url.credentials)
         } catch {
-            throw ONVIFError.unsupported("the camera's stream is at an address that cannot be used")
+            throw ONVIFError.unsupported(.streamAddress)
         }
     }
 

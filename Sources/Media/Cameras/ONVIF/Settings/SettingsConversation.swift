@@ -116,7 +116,7 @@ struct SettingsConversation {
             irCutFilter: wanted.nightVision.map { .init($0) }, wideDynamicRange: wanted.isHDREnabled)
         if imaging != ImagingSettings() {
             guard let address = place.imaging else {
-                throw .unsupported("the camera no longer offers this setting")
+                throw .unsupported(.imagingSettings)
             }
             _ = try call(ImagingService.setImagingSettings(address, source: place.source, imaging))
         }
@@ -126,7 +126,7 @@ struct SettingsConversation {
 
     private mutating func set(rotation: UInt16, at place: Place) throws(ONVIFError) {
         guard let token = place.configuration else {
-            throw .unsupported("the camera no longer offers to turn its picture")
+            throw .unsupported(.rotation)
         }
         var configuration = try VideoSourceConfiguration(
             try call(MediaService.getVideoSourceConfiguration(place.media, token: token)))
@@ -137,7 +137,7 @@ struct SettingsConversation {
 
     private mutating func set(speakerLevel: UInt8, at place: Place) throws(ONVIFError) {
         guard let token = place.output else {
-            throw .unsupported("the level of the camera's loudspeaker can no longer be changed")
+            throw .unsupported(.speakerLevel)
         }
         var configuration = try AudioOutputConfiguration(
             try call(MediaService.getAudioOutputConfiguration(place.media, token: token)))
@@ -153,7 +153,7 @@ struct SettingsConversation {
         } catch {
             if error.isRefusal, request.needsCredentials { throw error }
             switch error {
-            case .fault, .status, .missing, .malformedXML, .refusedXML, .tooLarge, .unauthorized: return nil
+            case .fault, .status, .missing, .malformedXML, .documentType, .tooLarge, .unauthorized: return nil
             default: throw error
             }
         }
