@@ -109,7 +109,7 @@ struct RecordingStoreTests {
         #expect(recording.end == nil)
         #expect(try bench.store.recordings(RecordingQuery()).map(\.id) == [session.id])
         #expect(try bench.store.verify(session.id).problems.isEmpty)
-        #expect(throws: RecordingFault.self) { try bench.store.delete(session.id) }
+        #expect(throws: RecordingFault.inProgress) { try bench.store.delete(session.id) }
         #expect(throws: RecordingFault.self) { try bench.store.take(.began(session), of: session.id) }
     }
 

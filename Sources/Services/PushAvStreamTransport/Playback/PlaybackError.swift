@@ -41,6 +41,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
         case .store(.storage(let path, let reason)): "\(path): \(reason)"
         case .store(.refused(let reason)): reason
         case .store(.unknownSession): "the recording does not exist; it may have been deleted"
+        case .store(.inProgress): "it is being recorded; it can be deleted when it has ended"
         }
     }
 }

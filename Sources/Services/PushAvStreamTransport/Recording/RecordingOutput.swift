@@ -162,13 +162,15 @@ public enum RecordingFault: Error, Equatable, Sendable {
     case refused(String)
     /// The session is not known, or has ended.
     case unknownSession
+    /// The session is being recorded, so its recording cannot be deleted.
+    case inProgress
 
     /// How a session ends whose output the store did not take.
     public var endReason: RecordingEnd.Reason {
         switch self {
         case .storageFull: .storageFull
         case .storage: .storageFailed
-        case .refused, .unknownSession: .storageRefused
+        case .refused, .unknownSession, .inProgress: .storageRefused
         }
     }
 }

@@ -40,8 +40,8 @@ public protocol RecordingReading: Sendable {
     /// How much each device has, those that were removed from the home included.
     func totals() throws(RecordingFault) -> [String: RecordingTotals]
     /// Deletes a recording. When it returns, the deletion survives a power cut.
-    /// - Throws: ``RecordingFault/unknownSession`` when there is none, ``RecordingFault/storage(path:reason:)`` when it
-    ///   is being recorded.
+    /// - Throws: ``RecordingFault/unknownSession`` when there is none, ``RecordingFault/inProgress`` when it is being
+    ///   recorded.
     func delete(_ id: RecordingSession.ID) throws(RecordingFault)
     /// Checks every box of a recording and its journal against the files. It changes nothing.
     func verify(_ id: RecordingSession.ID) throws(RecordingFault) -> RecordingVerification

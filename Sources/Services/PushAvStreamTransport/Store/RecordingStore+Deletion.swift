@@ -16,9 +16,9 @@ extension RecordingStore {
         }
         try requireFolder()
         let folder = layout.folder(of: id)
-        guard claimForDeletion(id) else {
-            throw .storage(path: folder, reason: "is being recorded or read; it can be deleted when that has ended")
-        }
+        guard !isOpen(id) else { throw .inProgress }
+        // Somebody else is deleting it.
+        guard claimForDeletion(id) else { throw .unknownSession }
         defer { releaseFromDeletion(id) }
         do throws(FileSystemFault) {
             let names = namesOrNone(in: folder)

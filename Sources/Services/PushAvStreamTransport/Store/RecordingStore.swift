@@ -284,7 +284,7 @@ public final class RecordingStore: RecordingSink {
             let free = (try? fileSystem.space(at: layout.root).free) ?? 0
             self.set(.full(free: free, resumesAt: retention.resumesAt))
         case .storage(let path, let reason): self.set(.failing(path: path, reason: reason))
-        case .refused, .unknownSession: break
+        case .refused, .unknownSession, .inProgress: break
         }
     }
 
@@ -340,6 +340,9 @@ public final class RecordingStore: RecordingSink {
             state.incomplete.insert(id)
         }
     }
+
+    /// Whether a session is being recorded.
+    func isOpen(_ id: RecordingSession.ID) -> Bool { state.withLock { $0.open[id] != nil } }
 
     /// Claims a recording for its deletion; false when it is being recorded or deleted.
     func claimForDeletion(_ id: RecordingSession.ID) -> Bool {

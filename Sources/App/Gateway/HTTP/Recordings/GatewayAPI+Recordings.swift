@@ -94,12 +94,8 @@ extension GatewayAPI {
             try await access.read { store throws(PlaybackError) in
                 do throws(RecordingFault) {
                     // A recording that is being made cannot be deleted, and the client learns why.
-                    guard try store.recording(id).end != nil else {
-                        throw .storage(path: id.name, reason: Self.running)
-                    }
+                    guard try store.recording(id).end != nil else { throw .inProgress }
                     try store.delete(id)
-                } catch .storage(_, Self.running) {
-                    throw .tooLong(Self.running)
                 } catch {
                     throw .store(error)
                 }
@@ -118,8 +114,6 @@ extension GatewayAPI {
         }
         addRecordingMediaRoutes(to: router)
     }
-
-    private static let running = "it is being recorded; it can be deleted when it has ended"
 
     /// The store, and the device that the path names. A device that is gone may still have recordings.
     func recordings(_ context: GatewayRequestContext) async throws -> (RecordingAccess, String) {

@@ -85,7 +85,7 @@ extension HomeError {
     init(_ error: PlaybackError) {
         switch error {
         case .nothingRecorded, .notFound, .store(.unknownSession): self = .notFound("\(error)")
-        case .store(.refused): self = .failedPrecondition("\(error)")
+        case .store(.refused), .store(.inProgress): self = .failedPrecondition("\(error)")
         case .formatChanges, .tooLong: self = .failedPrecondition("\(error)")
         case .unreadable: self = .dataLoss("\(error)")
         case .unwritable, .store(.storage): self = .internal("\(error)")
