@@ -89,7 +89,7 @@ public struct RecordingExport: Sendable {
             var isWanted = true
             for segment in piece.segments(ofTrack: track) where isWanted {
                 guard sources.count < maximumFiles else {
-                    throw .tooLong("the range has more than \(maximumFiles) segments")
+                    throw .tooManySegments(limit: maximumFiles)
                 }
                 let file = try RecordedFile(path: piece.recording.path(of: segment))
                 sources.append(file.path)
@@ -110,7 +110,8 @@ public struct RecordingExport: Sendable {
         switch error {
         case .formatChanges(_, let at, let from, let to): .formatChanges(at: at - shift, from: from, to: to)
         case .empty: .nothingRecorded
-        case .gapTooLong, .tooManySamples: .tooLong(error.description)
+        case .gapTooLong(let seconds): .gapTooLong(seconds: seconds)
+        case .tooManySamples(let limit): .tooManySamples(limit: limit)
         }
     }
 

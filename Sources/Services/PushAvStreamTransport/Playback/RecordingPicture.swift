@@ -38,7 +38,7 @@ public struct RecordingPicture: Sendable {
     private init(_ piece: RecordedRange.Piece, at moment: Int64) throws(PlaybackError) {
         let session = piece.recording.session
         guard let index = piece.tracks.first(where: { session.tracks[$0].isVideo }) else {
-            throw .notFound("the recording has no pictures")
+            throw .noPictures
         }
         let scale = session.tracks[index].timescale
         let segments = piece.segments(ofTrack: index)
@@ -72,7 +72,7 @@ public struct RecordingPicture: Sendable {
             }
             return true
         }
-        guard let best else { throw .notFound("the recording has no key frame there") }
+        guard let best else { throw .noKeyFrame }
         guard best.size <= 8 << 20 else { throw .unreadable(path: path, reason: .largeKeyFrame) }
         let sample = try file.read(best.size, at: best.offset)
         do throws(CodecError) {
@@ -100,7 +100,7 @@ public struct RecordingPicture: Sendable {
                         ? picture.frame.scaled(toWidth: size.width, height: size.height) : picture.frame
                     return .success((try JPEGEncoder.encode(frame, quality: 75), picture.time))
                 } catch {
-                    throw PlaybackError.notFound("the picture cannot be encoded as JPEG: \(error.reason)")
+                    throw PlaybackError.pictureNotEncoded(error)
                 }
             } catch {
                 return .failure(error)

@@ -124,7 +124,7 @@ struct FootagePresentation: Sendable {
             }
             if FootageCodec(header.tracks[0]) != nil { tracks.append(header.tracks[0]) }
         }
-        guard !tracks.isEmpty else { throw .notFound("the recording has no track that RTSP can carry") }
+        guard !tracks.isEmpty else { throw .noPlayableTrack }
         self.tracks = tracks
         descriptions = tracks.compactMap { track in FootageCodec(track)?.describe(track) }
     }

@@ -61,7 +61,7 @@ struct FootageSearch: Sendable {
             return .footage(presentation, nil)
         } catch {
             switch error {
-            case .nothingRecorded, .notFound, .store(.unknownSession): return .refused(.notFound)
+            case .nothingRecorded, .noPlayableTrack, .store(.unknownSession): return .refused(.notFound)
             default: return .refused(.unavailable)
             }
         }

@@ -84,9 +84,10 @@ extension HomeError {
     /// An error of playback, for a client.
     init(_ error: PlaybackError) {
         switch error {
-        case .nothingRecorded, .notFound, .store(.unknownSession): self = .notFound("\(error)")
+        case .nothingRecorded, .noPictures, .noPlayableTrack, .noKeyFrame, .pictureNotEncoded, .store(.unknownSession):
+            self = .notFound("\(error)")
         case .store(.refused), .store(.inProgress): self = .failedPrecondition("\(error)")
-        case .formatChanges, .tooLong: self = .failedPrecondition("\(error)")
+        case .formatChanges, .tooManySegments, .tooManySamples, .gapTooLong: self = .failedPrecondition("\(error)")
         case .unreadable: self = .dataLoss("\(error)")
         case .unwritable, .store(.storage): self = .internal("\(error)")
         case .store(.storageFull): self = .resourceExhausted("\(error)")
