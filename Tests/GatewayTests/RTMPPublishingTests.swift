@@ -1,6 +1,7 @@
 import HomeFakes
 import HomeHub
 import RTMPServer
+import Signalling
 import Testing
 
 @testable import Gateway
@@ -31,7 +32,7 @@ import Testing
                     verdict: { token, device in
                         switch token {
                         case "right": .accepted(principal: "encoder")
-                        case "weak": .forbidden(words: "not for \(device)")
+                        case "weak": device == "phone" ? .forbidden(.mayNotPublish) : .unknown
                         default: .unknown
                         }
                     }))
@@ -54,7 +55,7 @@ import Testing
             #expect(without == .failure(.noToken) && wrong == .failure(.wrongToken))
         }
         let weak = await admit("pocket", "weak")
-        #expect(weak == .failure(.forbidden(words: "not for phone")))
+        #expect(weak == .failure(.forbidden(.mayNotPublish)))
     }
 
     @Test func `a camera that is pulled is refused by the name in the address`() async {

@@ -1,3 +1,5 @@
+import Signalling
+
 /// Decides who may publish.
 public struct PublisherAdmission: Sendable {
     /// Decides about one publisher, by the camera and the token of its address. May wait.
@@ -30,8 +32,8 @@ public enum PublisherRefusal: Error, Hashable, Sendable {
     case noToken
     /// The token is not valid.
     case wrongToken
-    /// The token does not permit it; says what to do.
-    case forbidden(words: String)
+    /// The token does not permit it.
+    case forbidden(PublisherTokenFault)
     /// The camera does not exist.
     case unknownCamera(String)
     /// The camera is pulled.

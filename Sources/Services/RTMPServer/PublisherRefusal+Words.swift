@@ -1,3 +1,5 @@
+import Signalling
+
 extension PublisherRefusal {
     /// What is wrong, and what to do, as the publisher's program shows it.
     public var words: String {
@@ -6,7 +8,7 @@ extension PublisherRefusal {
             "unauthorized: the address has no token. Write KEY?token=TOKEN as the stream key. A user and a password in the "
                 + "address are not supported"
         case .wrongToken: "unauthorized: the token is not valid or has expired"
-        case .forbidden(let words): "unauthorized: \(words)"
+        case .forbidden(let fault): "unauthorized: \(fault.words)"
         case .unknownCamera(""): "the address names no camera. Write KEY?token=TOKEN as the stream key"
         case .unknownCamera(let camera):
             "there is no camera \(Self.name(camera)). Write the key of a camera with source: publisher into the address"

@@ -7,8 +7,8 @@ import Transport
 public enum PublisherVerdict: Equatable, Sendable {
     /// It permits publishing to the device, for this principal.
     case accepted(principal: String)
-    /// It works, and does not permit that; says what would help.
-    case forbidden(words: String)
+    /// It works, and does not permit that.
+    case forbidden(PublisherTokenFault)
     /// It does not work.
     case unknown
 }
@@ -38,18 +38,13 @@ public struct PublisherJudge: Sendable {
             },
             verdict: { [weak registry] token, device in
                 guard let holder = registry?.authorization(holding: token) else { return .unknown }
-                guard holder.access.isMediaOnly else { return .forbidden(words: Self.tooMuch) }
+                guard holder.access.isMediaOnly else { return .forbidden(.permitsTooMuch) }
                 guard holder.access.permits(.media, directory.device(device)) else {
-                    // Without the camera's name: whoever has an identifier does not learn the key by it.
-                    return .forbidden(words: SignallingError.mayNotPublish(device: "this camera").words)
+                    return .forbidden(.mayNotPublish)
                 }
                 return .accepted(principal: holder.principal)
             })
     }
-
-    private static let tooMuch =
-        "a token in an address may permit only the scope media, because addresses are stored and passed on; "
-        + "gatehouse token create makes such a token"
 }
 
 /// Who may publish by RTSP and RTMP. Their servers begin to listen before the tokens are read; until then nobody may.

@@ -47,7 +47,7 @@ struct RTMPPublishing: Sendable {
         let device = names.id(of: camera)
         switch publishers.judge(token: token, device: device) {
         case .unknown: return .failure(.wrongToken)
-        case .forbidden(let words): return .failure(.forbidden(words: words))
+        case .forbidden(let fault): return .failure(.forbidden(fault))
         case .accepted(let principal):
             do throws(SignallingError) {
                 try await publishing.requirePublishing(deviceID: device)

@@ -1,0 +1,7 @@
+/// Why a token in a publisher's address works and does not permit publishing.
+public enum PublisherTokenFault: Hashable, Sendable {
+    /// It permits more than an address may carry.
+    case permitsTooMuch
+    /// It does not permit publishing to the camera.
+    case mayNotPublish
+}
