@@ -5,6 +5,7 @@ import MediaRelay
 import RTP
 import SDP
 import StationFakes
+import Stations
 import Testing
 import Transport
 
@@ -147,7 +148,7 @@ private enum PicturesOfTheBuiltInCamera {
     }
 
     /// What was announced of damage, in order; nil for a recovery.
-    private func damage(_ world: ServiceWorld) -> [String?] {
+    private func damage(_ world: ServiceWorld) -> [PictureDamage?] {
         world.announcements.all.compactMap { change in
             if case .pictures("door", let damage) = change { .some(damage) } else { nil }
         }
@@ -170,7 +171,7 @@ private enum PicturesOfTheBuiltInCamera {
                 return !damage(world).isEmpty
             })
         #expect(last.jpeg == good.jpeg && last.age >= .seconds(5) && last.age >= good.age)
-        #expect(damage(world).count == 1 && damage(world).first??.contains("VP8") == true)
+        #expect(damage(world).count == 1 && damage(world).first??.codec == "VP8")
         try send(world, count: 2, from: 60)
         #expect(
             await eventually {

@@ -1,3 +1,5 @@
+import Stations
+
 /// A change in the life of a session, a publisher or a talk.
 public enum LiveViewChange: Sendable, Equatable {
     /// A session has been answered.
@@ -6,7 +8,7 @@ public enum LiveViewChange: Sendable, Equatable {
     case connected(mediaSessionId: String, deviceID: String)
     /// The camera's video is damaged, so no picture can be made of it. With nil, pictures can be made again. Reported
     /// once each time.
-    case pictures(deviceID: String, damage: String?)
+    case pictures(deviceID: String, damage: PictureDamage?)
     /// A session has ended.
     case ended(mediaSessionId: String, deviceID: String, end: SessionEnd)
     /// A publisher has been answered. `protocolName` says how it publishes: `WHIP`, `RTSP` or `RTMP`.

@@ -26,7 +26,7 @@ struct Snapshots: SnapshotServing {
             result = .failure(.station(error))
         }
         switch await station.takeSnapshotNews() {
-        case .damaged(let damage): registry.announce(.pictures(deviceID: deviceID, damage: damage.words))
+        case .damaged(let damage): registry.announce(.pictures(deviceID: deviceID, damage: damage))
         case .recovered: registry.announce(.pictures(deviceID: deviceID, damage: nil))
         case nil: break
         }

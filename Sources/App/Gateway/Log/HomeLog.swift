@@ -3,6 +3,7 @@ import HomeHub
 import HomeTypes
 import Logging
 import Signalling
+import Stations
 import Transport
 
 /// The lines that an administrator reads: what happens to cameras, views, publishers and talks. docs/logging.md
@@ -130,7 +131,7 @@ final class HomeLog: Sendable {
         case .pictures(let device, let damage?):
             logger.warning(
                 "video is damaged: no picture can be made of it",
-                metadata: ["camera": "\(device)", "reason": "\(damage)"])
+                metadata: ["camera": "\(device)", "reason": "\(damage.words)"])
         case .pictures(let device, nil):
             logger.notice("pictures can be made again", metadata: ["camera": "\(device)"])
         }
