@@ -100,9 +100,10 @@ import Testing
             "door has sent nothing that can be shown for 15 s"
         ),
         (
-            .nothingToShow(camera: "door", within: .seconds(15), reason: "the camera closed the connection"),
+            .nothingToShow(
+                camera: "door", within: .seconds(15), .source(.backingOff(seconds: 4, reason: .connectionClosed))),
             .unavailable,
-            "door has sent nothing that can be shown for 15 s: the camera closed the connection"
+            "door has sent nothing that can be shown for 15 s: the camera closed the connection; the next try is in 4 s"
         ),
         (.pictureNotEncoded(codecError), .internalFault, "the picture could not be encoded as JPEG: no decoder"),
         (.refused(camera: "door", .off), .failedPrecondition, "door is switched off"),

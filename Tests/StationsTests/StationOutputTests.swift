@@ -49,9 +49,11 @@ private let on = OutputPolicy()
         var snapshot = CameraStation.Snapshot(state: .flowing, tracks: [])
         #expect(snapshot.trouble == nil)
         snapshot.reason = .faults([.failed(.noThread)])
-        #expect(snapshot.trouble == "no thread could be started")
+        #expect(snapshot.trouble == .other(.faults([.failed(.noThread)])))
+        #expect(snapshot.trouble?.words == "no thread could be started")
         snapshot.state = .backingOff(seconds: 4, reason: .connectionClosed)
-        #expect(snapshot.trouble == "the camera closed the connection; the next try is in 4 s")
+        #expect(snapshot.trouble == .source(snapshot.state))
+        #expect(snapshot.trouble?.words == "the camera closed the connection; the next try is in 4 s")
     }
 
     @Test func theCameraIsReadAtOnceWhileSomebodyWatches() throws {

@@ -14,9 +14,9 @@ extension StationError {
         case .unreadableVideo(let codec, let error): "the gateway cannot make a picture from \(codec): \(error.reason)"
         case .noKeyFrame(let camera, let duration):
             "\(camera) has sent no key frame for \(duration.components.seconds) s"
-        case .nothingToShow(let camera, let duration, let reason):
+        case .nothingToShow(let camera, let duration, let trouble):
             "\(camera) has sent nothing that can be shown for \(duration.components.seconds) s"
-                + (reason.map { ": \($0)" } ?? "")
+                + (trouble.map { ": \($0.words)" } ?? "")
         case .pictureNotEncoded(let error): "the picture could not be encoded as JPEG: \(error.reason)"
         case .transcodingRefused(let refusal): refusal.words
         case .refused(let camera, let refusal): "\(camera) \(refusal.words)"

@@ -14,9 +14,8 @@ public enum StationError: Error, Equatable, Sendable {
     case unreadableVideo(codec: String, CodecError)
     /// The camera has sent no key frame for this long.
     case noKeyFrame(camera: String, within: Duration)
-    /// The camera has sent nothing for this long that can be shown as a stream. `reason` says in words what is wrong, as far
-    /// as that is known.
-    case nothingToShow(camera: String, within: Duration, reason: String? = nil)
+    /// The camera has sent nothing for this long that can be shown as a stream; says why, as far as that is known.
+    case nothingToShow(camera: String, within: Duration, CameraStation.Snapshot.Trouble? = nil)
     /// A picture could not be encoded as JPEG.
     case pictureNotEncoded(CodecError)
     /// There is not enough processor time for another transcoder.

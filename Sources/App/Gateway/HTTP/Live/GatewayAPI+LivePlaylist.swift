@@ -57,7 +57,7 @@ extension GatewayAPI {
             for: use, segment: segment.map { UInt64($0) } ?? 0, part: segment == nil ? nil : part)
         guard isThere else {
             throw SignallingError.station(
-                .nothingToShow(camera: station.id, within: Self.livePatience, reason: station.snapshot.trouble))
+                .nothingToShow(camera: station.id, within: Self.livePatience, station.snapshot.trouble))
         }
         return Response(
             status: .ok, headers: Self.livePlaylistHeaders,

@@ -61,7 +61,7 @@ extension GatewayAPI {
         let late = Task {
             try await Task.sleep(for: livePatience)
             subscription.end(
-                .nothingToShow(camera: station.id, within: livePatience, reason: station.snapshot.trouble))
+                .nothingToShow(camera: station.id, within: livePatience, station.snapshot.trouble))
         }
         defer { late.cancel() }
         do throws(StationError) {
