@@ -103,7 +103,7 @@ import Transport
             .publisherStarted(sessionID: session, deviceID: "phone", principal: "owner", protocolName: "RTSP"))
         log.record(.publisherEnded(sessionID: session, deviceID: "phone", end: .publisherStopped))
         log.record(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
-        log.record(.ended(mediaSessionId: session, deviceID: "door", end: .relay(.trackGone)))
+        log.record(.ended(mediaSessionId: session, deviceID: "door", end: .relay(.viewer(.trackGone))))
         #expect(
             world.lines == [
                 "info gatehouse: view started by=owner camera=door session=01234567",

@@ -98,7 +98,7 @@ import Transport
         // It waits at the session's shard when that takes its turn.
         if home != ShardLinks.relayedDoor { world.host.takeTurn(ShardLinks.relayedDoor) }
 
-        let (status, handle) = (ViewerStatus(), world.host.makeHandle(shard: home))
+        let (status, handle) = (SessionStatus(), world.host.makeHandle(shard: home))
         let configuration = ViewerConfiguration(
             sessionID: "early", peer: pair.answerer, egress: [], talkbackPayloadTypes: [], offerReceived: world.now,
             answerReady: world.now)
@@ -152,7 +152,7 @@ import Transport
             sessionID: "early",
             peer: pair.answerer,
             egress: [], talkbackPayloadTypes: [], offerReceived: MonotonicClock.now, answerReady: MonotonicClock.now)
-        relay.addViewer(configuration, status: ViewerStatus()) { _ in }
+        relay.addViewer(configuration, status: SessionStatus()) { _ in }
         mayGoOn.open()
         let answer = try #require(client.descriptors.first { $0.family == .ipv4 })
         var waiting = pollfd(fd: answer.descriptor, events: Int16(POLLIN), revents: 0)

@@ -105,7 +105,7 @@ import Transport
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
         world.run(.seconds(1))
-        #expect(viewer.status.steps.map(\.step) == ViewerStatus.Step.allCases)
+        #expect(viewer.status.steps.map(\.step) == SessionStatus.Step.allCases)
         #expect(world.counters.viewersByPath == [try #require(viewer.status.path): 1])
         let elapsed = viewer.status.steps.map(\.elapsed)
         #expect(elapsed == elapsed.sorted())

@@ -13,7 +13,7 @@ class RelayedPeer: SimulatedPeer {
     let configuration: PeerConnectionConfiguration
     /// What the relay has reported about the session.
     let notices = Notices()
-    let status = ViewerStatus()
+    let status = SessionStatus()
     /// The relay's addresses that it reaches over TCP.
     private var listeners: Set<TransportAddress> = []
 

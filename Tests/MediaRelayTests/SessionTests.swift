@@ -52,14 +52,14 @@ import Transport
         #expect(world.shard.counters.strayDatagrams >= stray)
     }
 
-    private static let goodbyes: [(ViewerEnd, String?, String)] = [
-        (.revoked, nil, "the camera was switched off, or a privacy mode was switched on"),
+    private static let goodbyes: [(RelayEnd, String?, String)] = [
+        (.viewer(.revoked), nil, "the camera was switched off, or a privacy mode was switched on"),
         (.removed, "the lease was not extended", "the lease was not extended"),
         (.shuttingDown, nil, "the gateway is shutting down"),
     ]
 
     @Test(arguments: Self.goodbyes)
-    func aGoodbyeSaysWhy(_ end: ViewerEnd, _ words: String?, _ said: String) throws {
+    func aGoodbyeSaysWhy(_ end: RelayEnd, _ words: String?, _ said: String) throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))

@@ -10,10 +10,10 @@ import Transport
 
 /// What the relay reported about a viewer.
 final class Notices: Sendable {
-    private let events = Locked<[ViewerEvent]>([])
+    private let events = Locked<[SessionEvent]>([])
     private let wishes = Locked<[StreamWish]>([])
 
-    var all: [ViewerEvent] { events.withLock { $0 } }
+    var all: [SessionEvent] { events.withLock { $0 } }
 
     /// The wishes for another stream since the last call.
     func takeWishes() -> [StreamWish] {
@@ -23,7 +23,7 @@ final class Notices: Sendable {
         }
     }
 
-    func add(_ event: ViewerEvent) {
+    func add(_ event: SessionEvent) {
         if case .streamWanted(let wish) = event { return wishes.withLock { $0.append(wish) } }
         events.withLock { $0.append(event) }
     }

@@ -61,7 +61,7 @@ import Transport
     @Test func `a session that ends before it connects ends the wait for it`() async throws {
         let ends: [@Sendable (ServiceWorld, SessionReference) async throws -> Void] = [
             { try await $0.service.stopLiveView($1) },
-            { await $0.service.viewerChanged($1.mediaSessionId, .ended(.trackGone)) },
+            { await $0.service.viewerChanged($1.mediaSessionId, .ended(.viewer(.trackGone))) },
             { world, _ in await world.signalling.remove("door") },
             { world, _ in await world.signalling.endAll() },
         ]

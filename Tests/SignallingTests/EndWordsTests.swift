@@ -22,7 +22,7 @@ import Testing
         (.cameraGone(.removed), "the camera was removed"),
         (.cameraGone(.restarting), "the camera restarts with new settings; start the view again"),
         (.cameraGone(.unusable), "the camera cannot be used with its new settings"),
-        (.relay(.trackGone), "the camera no longer sends this track"),
+        (.relay(.viewer(.trackGone)), "the camera no longer sends this track"),
         (.shuttingDown, "the gateway is shutting down"),
     ])
     func theEndOfASession(_ end: SessionEnd, _ words: String) {

@@ -120,7 +120,7 @@ import Transport
         #expect(world.announcements.ends == [.relay(.connectionFailed(.consentExpired))])
         #expect(await world.viewerCount() == 0)
         // Told twice, it happens once.
-        await world.service.viewerChanged(session.mediaSessionId, .ended(.trackGone))
+        await world.service.viewerChanged(session.mediaSessionId, .ended(.viewer(.trackGone)))
         #expect(world.announcements.ends.count == 1)
     }
 

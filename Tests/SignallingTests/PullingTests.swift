@@ -179,7 +179,7 @@ import Transport
             .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
         world.camera.reportTracks([.h265, .opus])
         await world.announcements.waitForEnd()
-        #expect(world.announcements.ends == [.relay(.trackGone)])
+        #expect(world.announcements.ends == [.relay(.viewer(.trackGone))])
     }
 
     @Test func aCameraThatReturnsWithoutItsSoundKeepsItsPicture() async throws {

@@ -111,8 +111,8 @@ private final class ThreadedBenchmarkRelay: ConnectableRelay {
         relay.place().credentials(using: &random)
     }
 
-    func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {
-        let status = ViewerStatus()
+    func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> SessionStatus {
+        let status = SessionStatus()
         relay.addViewer(configuration, status: status, notify: { _ in })
         return status
     }

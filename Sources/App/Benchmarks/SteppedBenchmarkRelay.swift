@@ -61,7 +61,7 @@ final class SteppedBenchmarkRelay: ConnectableRelay {
 
     func credentials(using random: inout RandomSource) -> ICECredentials { shard.credentials(using: &random) }
 
-    func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {
+    func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> SessionStatus {
         shard.addViewer(configuration, at: now)
     }
 

@@ -13,7 +13,7 @@ protocol ConnectableRelay {
     /// Credentials for the relay's side of a viewer, made before it is added.
     func credentials(using random: inout RandomSource) -> ICECredentials
     /// Adds a viewer.
-    func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus
+    func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> SessionStatus
     /// Accepts a datagram from a viewer.
     func deliver(_ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, at now: Instant)
 }

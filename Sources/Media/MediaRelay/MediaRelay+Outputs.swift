@@ -16,7 +16,7 @@ extension MediaRelay {
         for shard in 0..<links.count {
             let posted = links.post(to: shard) { shard, now in
                 for track in shard.tracks.values where track.id.camera == camera {
-                    for viewer in track.viewers { shard.dismiss(viewer, because: end, at: now) }
+                    for viewer in track.viewers { shard.dismiss(viewer, because: .viewer(end), at: now) }
                 }
                 arrive()
             }

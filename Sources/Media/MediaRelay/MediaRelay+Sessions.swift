@@ -8,8 +8,8 @@ extension MediaRelay {
 
     /// Adds a viewer. `notify` is called on a shard's thread: it must not wait.
     public func addViewer(
-        _ configuration: ViewerConfiguration, status: ViewerStatus,
-        notify: @escaping @Sendable (ViewerEvent) -> Void
+        _ configuration: ViewerConfiguration, status: SessionStatus,
+        notify: @escaping @Sendable (SessionEvent) -> Void
     ) {
         add(configuration.sessionID, configuration.peer, notify) { handle, notify in
             { shard, now in shard.add(configuration, as: handle, status: status, notify: notify, at: now) }
@@ -18,8 +18,8 @@ extension MediaRelay {
 
     /// Adds a session on the shard that its credentials name.
     func add(
-        _ sessionID: String, _ peer: PeerConnectionConfiguration, _ notify: @escaping @Sendable (ViewerEvent) -> Void,
-        message: (SessionHandle, @escaping @Sendable (ViewerEvent) -> Void) -> ShardMessage
+        _ sessionID: String, _ peer: PeerConnectionConfiguration, _ notify: @escaping @Sendable (SessionEvent) -> Void,
+        message: (SessionHandle, @escaping @Sendable (SessionEvent) -> Void) -> ShardMessage
     ) {
         let shard = ShardMark.shard(ofFragment: peer.localCredentials.usernameFragment.utf8, of: links.count)
         let handle = sessions.add(sessionID, shard: shard)
@@ -29,8 +29,8 @@ extension MediaRelay {
 
     /// Lets the directory forget a session that has ended, before anybody else hears of its end.
     private func forgetting(
-        _ sessionID: String, _ handle: SessionHandle, _ notify: @escaping @Sendable (ViewerEvent) -> Void
-    ) -> @Sendable (ViewerEvent) -> Void {
+        _ sessionID: String, _ handle: SessionHandle, _ notify: @escaping @Sendable (SessionEvent) -> Void
+    ) -> @Sendable (SessionEvent) -> Void {
         let sessions = sessions
         return { event in
             if case .ended = event { sessions.remove(sessionID, handle) }

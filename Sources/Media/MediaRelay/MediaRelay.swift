@@ -147,7 +147,7 @@ extension MediaRelay {
     /// Ends the sessions of all viewers of a track with a goodbye; taps stay.
     public func dismissViewers(of track: TrackID, because end: ViewerEnd) {
         postToAll(of: track.camera) { shard, now in
-            for viewer in shard.tracks[track]?.viewers ?? [] { shard.dismiss(viewer, because: end, at: now) }
+            for viewer in shard.tracks[track]?.viewers ?? [] { shard.dismiss(viewer, because: .viewer(end), at: now) }
         }
     }
 

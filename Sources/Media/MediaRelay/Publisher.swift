@@ -8,7 +8,7 @@ final class Publisher: Session {
 
     init(
         _ configuration: PublisherConfiguration, handle: SessionHandle, peer: consuming PeerConnection, ingest: Ingest,
-        status: ViewerStatus, notify: @escaping @Sendable (ViewerEvent) -> Void, checkAccount: CheckAccount
+        status: SessionStatus, notify: @escaping @Sendable (SessionEvent) -> Void, checkAccount: CheckAccount
     ) {
         self.ingest = ingest
         super.init(
@@ -40,7 +40,7 @@ final class Publisher: Session {
     /// Hands over what the publisher has sent, and reports to it what arrived.
     override func serviceMedia(
         through sender: inout MediaSender, limits: RelayLimits, scratch: UnsafeMutableRawBufferPointer, at now: Instant
-    ) -> ViewerEnd? {
+    ) -> RelayEnd? {
         if isConnected {
             ingest.deliver(at: now)
             sendFeedback(through: &sender, scratch: scratch, at: now)

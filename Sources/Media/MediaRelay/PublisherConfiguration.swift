@@ -77,15 +77,18 @@ public struct PublisherConfiguration: Sendable {
 
 extension MediaRelay {
     /// Adds a publisher. ``removeSession(_:saying:whenRemoved:)``, ``addRemoteCandidates(_:_:areComplete:)`` and
-    /// ``restartICE(_:local:remote:addresses:)`` work on it as on a viewer. `notify` is called on the shard's thread and must
-    /// not wait.
+    /// ``restartICE(_:local:remote:addresses:)`` work on it as on a viewer. `whenEnded` is called once, on the shard's
+    /// thread, and must not wait.
     public func addPublisher(
-        _ configuration: PublisherConfiguration, status: ViewerStatus, sink: any PublisherSink,
-        notify: @escaping @Sendable (ViewerEvent) -> Void
+        _ configuration: PublisherConfiguration, sink: any PublisherSink,
+        whenEnded: @escaping @Sendable (RelayEnd) -> Void
     ) {
+        let notify: @Sendable (SessionEvent) -> Void = { event in
+            if case .ended(let end) = event { whenEnded(end) }
+        }
         add(configuration.sessionID, configuration.peer, notify) { handle, notify in
             { shard, now in
-                shard.add(configuration, as: handle, status: status, sink: sink, notify: notify, at: now)
+                shard.add(configuration, as: handle, status: SessionStatus(), sink: sink, notify: notify, at: now)
             }
         }
     }

@@ -81,7 +81,7 @@ extension RelayShard {
             // What they negotiated is no longer sent, but a picture goes on without its sound.
             let hasPicture = viewer.egress.contains { $0.configuration.isVideo && $0.track !== track }
             if !track.isVideo, hasPicture { continue }
-            dismiss(viewer, because: .trackGone, at: now)
+            dismiss(viewer, because: .viewer(.trackGone), at: now)
         }
     }
 

@@ -12,8 +12,8 @@ extension RelayShard {
 
     /// Adds a viewer and starts its connection.
     func add(
-        _ configuration: ViewerConfiguration, as handle: SessionHandle, status: ViewerStatus,
-        notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
+        _ configuration: ViewerConfiguration, as handle: SessionHandle, status: SessionStatus,
+        notify: @escaping @Sendable (SessionEvent) -> Void, at now: Instant
     ) {
         guard let peer = makePeer(configuration.peer, status: status, notify: notify, at: now) else { return }
         var egress: [Egress] = []
@@ -28,7 +28,7 @@ extension RelayShard {
             checkAccount: checkAccount(of: configuration.principal, at: now))
         guard egress.count == configuration.egress.count else {
             // The camera came back with other tracks between the answer and now.
-            end(viewer, because: .trackGone)
+            end(viewer, because: .viewer(.trackGone))
             return
         }
         viewers[handle] = viewer
@@ -40,8 +40,8 @@ extension RelayShard {
 
     /// Adds a publisher and starts its connection.
     func add(
-        _ configuration: PublisherConfiguration, as handle: SessionHandle, status: ViewerStatus,
-        sink: any PublisherSink, notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
+        _ configuration: PublisherConfiguration, as handle: SessionHandle, status: SessionStatus,
+        sink: any PublisherSink, notify: @escaping @Sendable (SessionEvent) -> Void, at now: Instant
     ) {
         guard let peer = makePeer(configuration.peer, status: status, notify: notify, at: now) else { return }
         let ingest = Ingest(
@@ -58,8 +58,8 @@ extension RelayShard {
 
     /// Makes the connection of a new session; nil if there can be none, which has been reported.
     private func makePeer(
-        _ configuration: PeerConnectionConfiguration, status: ViewerStatus,
-        notify: @Sendable (ViewerEvent) -> Void, at now: Instant
+        _ configuration: PeerConnectionConfiguration, status: SessionStatus,
+        notify: @Sendable (SessionEvent) -> Void, at now: Instant
     ) -> PeerConnection? {
         var configuration = configuration
         if links.count > 1 { configuration.transactionMark = UInt8(truncatingIfNeeded: index) }
@@ -113,7 +113,7 @@ extension RelayShard {
 
     /// Ends a session by our own wish: a goodbye for a player, and `close_notify` for the connection.
     /// - Parameter words: what the goodbye says; nil for the words of the end.
-    func dismiss(_ session: Session, because end: ViewerEnd, saying words: String? = nil, at now: Instant) {
+    func dismiss(_ session: Session, because end: RelayEnd, saying words: String? = nil, at now: Instant) {
         guard !session.hasEnded else { return }
         session.sendGoodbye(saying: words ?? end.words, through: &sender, scratch: scratch)
         session.peer.close()
@@ -121,7 +121,7 @@ extension RelayShard {
         self.end(session, because: end)
     }
     /// Ends a session and removes it.
-    func end(_ session: Session, because end: ViewerEnd) {
+    func end(_ session: Session, because end: RelayEnd) {
         guard !session.hasEnded else { return }
         session.hasEnded = true
         viewers[session.handle] = nil

@@ -20,8 +20,8 @@ class Session {
 
     final let handle: SessionHandle
     final let sessionID: String
-    final let status: ViewerStatus
-    final let notify: @Sendable (ViewerEvent) -> Void
+    final let status: SessionStatus
+    final let notify: @Sendable (SessionEvent) -> Void
     /// What the session may spend, together with others, on checks to addresses that have never answered.
     final let checkAccount: CheckAccount
     /// The addresses that authenticated checks came from: they lead back to this session.
@@ -36,7 +36,7 @@ class Session {
 
     init(
         handle: SessionHandle, sessionID: String, local: ICECredentials, peer: consuming PeerConnection,
-        status: ViewerStatus, notify: @escaping @Sendable (ViewerEvent) -> Void, checkAccount: CheckAccount
+        status: SessionStatus, notify: @escaping @Sendable (SessionEvent) -> Void, checkAccount: CheckAccount
     ) {
         self.handle = handle
         self.sessionID = sessionID
@@ -75,7 +75,7 @@ class Session {
     /// Does what is due beside the connection. Answers why the session is over, if it is.
     func serviceMedia(
         through sender: inout MediaSender, limits: RelayLimits, scratch: UnsafeMutableRawBufferPointer, at now: Instant
-    ) -> ViewerEnd? { nil }
+    ) -> RelayEnd? { nil }
 
     /// Says goodbye to the peer, so that it learns why the session ends.
     /// - Parameter words: the reason.

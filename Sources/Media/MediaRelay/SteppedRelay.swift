@@ -69,9 +69,9 @@ package final class SteppedRelay {
     }
 
     /// Adds a viewer; the status says when it is connected.
-    package func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {
+    package func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> SessionStatus {
         runMessages(at: now)
-        let status = ViewerStatus()
+        let status = SessionStatus()
         sessions += 1
         shard.add(
             configuration, as: SessionHandle(shard: shard.index, number: sessions), status: status,

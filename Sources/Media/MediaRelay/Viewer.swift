@@ -39,7 +39,7 @@ final class Viewer: Session {
 
     init(
         _ configuration: ViewerConfiguration, handle: SessionHandle, peer: consuming PeerConnection, egress: [Egress],
-        reports: ReportSchedule, status: ViewerStatus, notify: @escaping @Sendable (ViewerEvent) -> Void,
+        reports: ReportSchedule, status: SessionStatus, notify: @escaping @Sendable (SessionEvent) -> Void,
         checkAccount: CheckAccount
     ) {
         self.configuration = configuration
@@ -114,7 +114,7 @@ final class Viewer: Session {
 
     override func serviceMedia(
         through sender: inout MediaSender, limits: RelayLimits, scratch: UnsafeMutableRawBufferPointer, at now: Instant
-    ) -> ViewerEnd? {
+    ) -> RelayEnd? {
         if let due = mediaDue, due <= now {
             startMedia(at: now)
             for index in egress.indices { send(index, through: &sender, limits: limits, at: now) }
@@ -135,7 +135,7 @@ final class Viewer: Session {
         writer.writeReceiverReport(ssrc: first.configuration.ssrc)
         writer.writeSourceDescription(
             ssrc: first.configuration.ssrc, canonicalName: first.configuration.canonicalName)
-        writer.writeGoodbye(ssrcs: egress.map(\.configuration.ssrc), reason: ViewerEnd.goodbyeReason(words))
+        writer.writeGoodbye(ssrcs: egress.map(\.configuration.ssrc), reason: RelayEnd.goodbyeReason(words))
         sendRTCP(writer, scratch, through: &sender)
     }
 

@@ -63,7 +63,7 @@ extension LiveViewService {
             if case .tracks = event { trackReports.add(sessionID) }
         }
         let session = Session(
-            station: station, status: ViewerStatus { [changes = registry.changes] in changes.add(sessionID) },
+            station: station, status: SessionStatus { [changes = registry.changes] in changes.add(sessionID) },
             choice: Session.Choice(isBounded: request.qualityHint == .sd),
             streams: streams, offerNotes: agreement.generalNotes, transport: transport, permit: permit, hold: hold,
             uses: uses, observer: observer)

@@ -37,7 +37,7 @@ actor LiveViewService: LiveViewServing {
         }
 
         let station: CameraStation
-        let status: ViewerStatus
+        let status: SessionStatus
         var choice: Choice
         var streams: [Stream]
         /// What has been said of the offer.
@@ -69,7 +69,7 @@ actor LiveViewService: LiveViewServing {
     private var expiry: Task<Void, Never>?
     private var armedFor: Instant?
     /// What the relay reports of viewers, in its order: a viewer connects before it ends.
-    let viewerEvents: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
+    let viewerEvents: AsyncStream<(sessionID: String, event: SessionEvent)>.Continuation
     /// The sessions whose camera has reported its tracks.
     let trackReports = ChangedSessions()
 
@@ -78,7 +78,7 @@ actor LiveViewService: LiveViewServing {
         self.talks = talks
         self.channels = channels
         ledger = SessionLedger(limits: registry.configuration.limits)
-        let (events, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
+        let (events, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: SessionEvent).self)
         viewerEvents = continuation
         let trackReports = trackReports
         Task { [weak self] in
@@ -139,15 +139,15 @@ actor LiveViewService: LiveViewServing {
     }
 
     /// The relay reports that a viewer has changed.
-    func viewerChanged(_ sessionID: String, _ event: ViewerEvent) async {
+    func viewerChanged(_ sessionID: String, _ event: SessionEvent) async {
         guard let lease = ledger.leases[sessionID] else { return }
         switch event {
         case .connected:
             connectionWaits.resume(for: sessionID)
             registry.announce(.connected(mediaSessionId: sessionID, deviceID: lease.deviceID))
-        case .ended(.revoked):
+        case .ended(.viewer(.revoked)):
             let refusal = sessions[sessionID]?.permit.revocation?.refusal
-            await end(sessionID, because: refusal.map { .revoked($0) } ?? .relay(.revoked))
+            await end(sessionID, because: refusal.map { .revoked($0) } ?? .relay(.viewer(.revoked)))
         case .ended(let end): await self.end(sessionID, because: .relay(end))
         case .streamWanted(let wish): pickStream(sessionID, wish)
         }

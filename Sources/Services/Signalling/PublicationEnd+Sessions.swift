@@ -21,15 +21,14 @@ extension PublicationEnd {
             }
     }
 
-    private init(_ end: ViewerEnd) {
+    private init(_ end: RelayEnd) {
         self =
             switch end {
             case .notConnected: .notConnected
             case .connectionFailed(let failure): PublicationEnd(failure)
             case .goodbye: .goodbye
-            case .revoked: .cameraOff
-            // The first three are ends of viewers.
-            case .trackGone, .bFrames, .transcodingRefused, .removed: .stopped
+            // The first is an end of viewers.
+            case .viewer, .removed: .stopped
             case .shuttingDown: .shuttingDown
             }
     }

@@ -52,21 +52,21 @@ actor Publishing: PublishingServing {
     private var ended = EndedSessions()
     private var starts = PublisherStarts()
     private var random = RandomSource.system
-    /// The relay's reports about publishers, in its order.
-    private let events: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
+    /// The ends that the relay reports, in its order.
+    private let relayEnds: AsyncStream<(sessionID: String, end: RelayEnd)>.Continuation
 
     init(_ registry: SignallingRegistry) {
         self.registry = registry
-        let (stream, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
-        events = continuation
+        let (stream, continuation) = AsyncStream.makeStream(of: (sessionID: String, end: RelayEnd).self)
+        relayEnds = continuation
         Task { [weak self] in
-            for await case (let sessionID, .ended(let end)) in stream {
+            for await (sessionID, end) in stream {
                 await self?.end(sessionID, because: .relay(end))
             }
         }
     }
 
-    deinit { events.finish() }
+    deinit { relayEnds.finish() }
 
     func requirePublishing(deviceID: String) throws(SignallingError) {
         _ = try publishedSource(of: deviceID)
@@ -122,15 +122,12 @@ actor Publishing: PublishingServing {
         publishers[sessionID] = PublishingSession(
             deviceID: request.deviceID, principal: request.principal, source: source, publication: publication,
             path: .relay(transport))
-        let events = events
+        let relayEnds = relayEnds
         var publisher = PublisherConfiguration(
             sessionID: sessionID, peer: peer, tracks: media.map(Self.publishedTrack),
             reducedSizeRTCP: media.allSatisfy(\.reducedSizeRTCP))
         publisher.principal = request.principal
-        relay.addPublisher(
-            publisher,
-            status: ViewerStatus(), sink: PublicationSink(publication)
-        ) { event in events.yield((sessionID, event)) }
+        relay.addPublisher(publisher, sink: PublicationSink(publication)) { end in relayEnds.yield((sessionID, end)) }
         transport.lookUpNames(of: sessionID, in: registry)
         publishers[sessionID]?.path = .relay(transport)
         registry.announce(

@@ -28,7 +28,7 @@ public enum SessionEnd: Hashable, Sendable {
     /// The camera's station went away.
     case cameraGone(StationEnd)
     /// The connection was lost, or the relay cannot serve the session.
-    case relay(ViewerEnd)
+    case relay(RelayEnd)
     /// The gateway is shutting down.
     case shuttingDown
 }

@@ -1,18 +1,18 @@
 public import ICE
 import Transport
 
-/// What any thread may read of a viewer or a publisher while its shard works: the steps of its start, its path, and whether
-/// it is connected.
+/// What any thread may read of a session while its shard works: the steps of its start, its path, and whether it is
+/// connected.
 ///
 /// The shard writes here once per step, never per packet.
-public final class ViewerStatus: Sendable {
+public final class SessionStatus: Sendable {
     /// A step of a start.
     public enum Step: String, Sendable, CaseIterable {
         /// The offer was received.
         case offer
         /// The answer was ready.
         case answer
-        /// The first connectivity check of the viewer was authenticated.
+        /// The first connectivity check of the peer was authenticated.
         case firstCheck
         /// ICE found a path.
         case pair
@@ -29,13 +29,13 @@ public final class ViewerStatus: Sendable {
         var isConnected = false
         var path: ICEPathKind?
         var wantsRestart = false
-        var end: ViewerEnd?
+        var end: RelayEnd?
     }
 
     private let state = Locked(State())
     private let changed: (@Sendable () -> Void)?
 
-    /// A viewer that has done nothing yet.
+    /// A session in which nothing has happened yet.
     /// - Parameter changed: called after each step, on the shard's thread. It must not wait.
     public init(changed: (@Sendable () -> Void)? = nil) {
         self.changed = changed
@@ -62,7 +62,7 @@ public final class ViewerStatus: Sendable {
         if isNew { changed?() }
     }
 
-    /// Records whether an ICE restart by the viewer would help; see ``ICEAgent/wantsRestart``.
+    /// Records whether an ICE restart by the peer would help; see ``ICEAgent/wantsRestart``.
     public func record(wantsRestart: Bool) {
         let isNew = state.withLock { state in
             guard state.wantsRestart != wantsRestart else { return false }
@@ -72,8 +72,8 @@ public final class ViewerStatus: Sendable {
         if isNew { changed?() }
     }
 
-    /// Records that the viewer has gone.
-    public func record(_ end: ViewerEnd) {
+    /// Records that the session has ended.
+    public func record(_ end: RelayEnd) {
         state.withLock { state in
             state.isConnected = false
             if state.end == nil { state.end = end }
@@ -94,9 +94,9 @@ public final class ViewerStatus: Sendable {
     /// The kind of path in use; nil before the first one is found.
     public var path: ICEPathKind? { state.withLock { $0.path } }
 
-    /// Whether an ICE restart by the viewer would help; see ``ICEAgent/wantsRestart``.
+    /// Whether an ICE restart by the peer would help; see ``ICEAgent/wantsRestart``.
     public var wantsRestart: Bool { state.withLock { $0.wantsRestart } }
 
-    /// Why the viewer has gone; nil while it is there.
-    public var end: ViewerEnd? { state.withLock { $0.end } }
+    /// Why the session has ended; nil while it lasts.
+    public var end: RelayEnd? { state.withLock { $0.end } }
 }

@@ -3,19 +3,19 @@ import Testing
 
 @testable import MediaRelay
 
-@Suite struct ViewerEndTests {
+@Suite struct RelayEndTests {
     @Test(arguments: [
-        (ViewerEnd.connectionFailed(.consentExpired), "the peer has stopped answering connectivity checks"),
-        (.trackGone, "the camera no longer sends this track"),
+        (RelayEnd.connectionFailed(.consentExpired), "the peer has stopped answering connectivity checks"),
+        (.viewer(.trackGone), "the camera no longer sends this track"),
         (
-            .bFrames,
+            .viewer(.bFrames),
             "the camera's video has B-frames, which browsers cannot play; start the view again to get another stream"
         ),
         (.goodbye, "the publisher has said goodbye"),
-        (.revoked, "the camera was switched off, or a privacy mode was switched on"),
+        (.viewer(.revoked), "the camera was switched off, or a privacy mode was switched on"),
         (.shuttingDown, "the gateway is shutting down"),
     ])
-    func anEndHasItsWords(_ end: ViewerEnd, _ words: String) {
+    func anEndHasItsWords(_ end: RelayEnd, _ words: String) {
         #expect(end.words == words)
     }
 
@@ -25,19 +25,20 @@ import Testing
     ])
     func aRefusedTranscoderSaysWhatToDo(_ running: Int, _ words: String) {
         let refusal = TranscodingRefusal(camera: "door", running: running, cores: 0.84)
-        let text = ViewerEnd.transcodingRefused(refusal).words
+        let text = RelayEnd.viewer(.transcodingRefused(refusal)).words
         for part in ["pictures of door", words, "0.8 processor cores", "substream", "transcodeVideo: true for door"] {
             #expect(text.contains(part), "\(part) in \(text)")
         }
     }
 
     @Test func aGoodbyeHoldsTheWordsThatFit() {
-        #expect(ViewerEnd.goodbyeReason(ViewerEnd.bFrames.words) == ViewerEnd.bFrames.words)
+        let words = RelayEnd.viewer(.bFrames).words
+        #expect(RelayEnd.goodbyeReason(words) == words)
         let full = String(repeating: "x", count: 255)
-        #expect(ViewerEnd.goodbyeReason(full) == full)
-        #expect(ViewerEnd.goodbyeReason(full + "x") == String(repeating: "x", count: 252) + "…")
+        #expect(RelayEnd.goodbyeReason(full) == full)
+        #expect(RelayEnd.goodbyeReason(full + "x") == String(repeating: "x", count: 252) + "…")
         // A door in Japanese has three bytes, so one of them ends behind byte 252 exactly.
-        #expect(ViewerEnd.goodbyeReason(String(repeating: "門", count: 86)) == String(repeating: "門", count: 84) + "…")
-        #expect(ViewerEnd.goodbyeReason("x" + String(repeating: "門", count: 86)).utf8.count == 253)
+        #expect(RelayEnd.goodbyeReason(String(repeating: "門", count: 86)) == String(repeating: "門", count: 84) + "…")
+        #expect(RelayEnd.goodbyeReason("x" + String(repeating: "門", count: 86)).utf8.count == 253)
     }
 }

@@ -1,17 +1,13 @@
 import PeerConnection
 
-extension ViewerEnd {
-    /// Why the session ended, as its viewer reads it.
+extension RelayEnd {
+    /// Why the session ended, as its viewer or publisher reads it.
     public var words: String {
         switch self {
         case .notConnected(let error): "\(error)"
         case .connectionFailed(let failure): failure.description
-        case .trackGone: "the camera no longer sends this track"
-        case .bFrames:
-            "the camera's video has B-frames, which browsers cannot play; start the view again to get another stream"
-        case .transcodingRefused(let refusal): refusal.words
+        case .viewer(let end): end.words
         case .goodbye: "the publisher has said goodbye"
-        case .revoked: "the camera was switched off, or a privacy mode was switched on"
         case .removed: "the session was ended"
         case .shuttingDown: "the gateway is shutting down"
         }
@@ -30,6 +26,19 @@ extension ViewerEnd {
             return left >= 0
         })
         return String(whole) + ellipsis
+    }
+}
+
+extension ViewerEnd {
+    /// Why the session ended, as its viewer reads it.
+    fileprivate var words: String {
+        switch self {
+        case .trackGone: "the camera no longer sends this track"
+        case .bFrames:
+            "the camera's video has B-frames, which browsers cannot play; start the view again to get another stream"
+        case .transcodingRefused(let refusal): refusal.words
+        case .revoked: "the camera was switched off, or a privacy mode was switched on"
+        }
     }
 }
 
