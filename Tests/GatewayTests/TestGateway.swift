@@ -23,7 +23,7 @@ struct TestGateway: Sendable {
 
     static let webhookToken = "gatehouse_webhook_the-door-token-of-the-tests-000"
 
-    let liveView = FakeLiveView()
+    let liveView: FakeLiveView
     let camera = FakeCamera("door")
     let cameras = FakeCameras()
     /// The home's clock.
@@ -47,6 +47,7 @@ struct TestGateway: Sendable {
             .init(id: "yard", name: "Yard", kind: .camera, source: .rtsp("rtsp://192.0.2.1/")),
         ]
         change(&configuration)
+        self.liveView = FakeLiveView(devices: Set(configuration.cameras.map(\.id)))
         self.folder = try TemporaryFolder()
         try self.folder.directory.create()
         let pictures = KeptPictures(

@@ -119,7 +119,11 @@ import Testing
             #expect(
                 try await client.send(.post, "/whep/door", "{}", type: "application/json").status
                     == .unsupportedMediaType)
-            #expect(try await client.send(.post, "/whep/attic", "v=0", type: "application/sdp").status == .notFound)
+            let unknown = try await client.send(.post, "/whep/attic", "v=0", type: "application/sdp")
+            #expect(unknown.status == .notFound)
+            #expect(
+                unknown.failure?.requestMessage
+                    == #"no camera runs for device "attic"; GET /v1/devices lists them"#)
             #expect(try await client.send(.post, "/whep/door", "", type: "application/sdp").status == .badRequest)
             #expect(
                 try await client.send(.patch, location, "x", type: "text/plain", headers: [.ifMatch: tag]).status

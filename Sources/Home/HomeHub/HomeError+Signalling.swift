@@ -8,6 +8,11 @@ extension HomeError {
 
     /// The home's error for an error of the signalling service.
     public init(_ error: SignallingError) {
+        if case .unknownDevice = error {
+            self = HomeError.notFound(error.words)
+                .advising(request: "GET /v1/devices lists them", command: "gatehouse devices lists them")
+            return
+        }
         self =
             switch error.kind {
             case .invalid: .invalidArgument(error.words)

@@ -6,6 +6,8 @@ import Stations
 package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, PublishingServing, SnapshotServing {
     package var list: [LiveViewSnapshot] = []
     package var startError: SignallingError?
+    /// The devices that have a station; nil for all.
+    private var devices: Set<String>?
     package private(set) var requests: [StartLiveViewRequest] = []
     /// How often somebody read the counters of all sessions.
     package private(set) var listings = 0
@@ -15,7 +17,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isGated = false
 
-    package init() {}
+    package init(devices: Set<String>? = nil) { self.devices = devices }
 
     package nonisolated var services: SignallingServices {
         SignallingServices(views: self, talks: self, clips: self, publishing: self, snapshots: self)
@@ -50,6 +52,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package var isWaiting: Bool { !waiting.isEmpty }
 
     package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
+        if let devices, !devices.contains(request.deviceID) { throw .unknownDevice(request.deviceID) }
         requests.append(request)
         if isGated { await withCheckedContinuation { waiting.append($0) } }
         if let error = startError { throw error }

@@ -43,7 +43,6 @@ extension GatewayAPI {
         // Players of early drafts let the server make the offer: they send nothing.
         guard request.headers[.contentType] != nil else { throw HTTPFailure.withoutOffer }
         let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
-        try await hub.requireDevice(device)
         let started = try await hub.signalling.views.startLiveView(
             StartLiveViewRequest(
                 deviceID: device, principal: principal, offerSdp: offer,
