@@ -38,11 +38,28 @@ extension GatewayAPI {
 
     private func startWHEP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try deviceID(context)
-        let authorization = try self.authorization(context)
-        let principal = authorization.principal
         // Players of early drafts let the server make the offer: they send nothing.
         guard request.headers[.contentType] != nil else { throw HTTPFailure.withoutOffer }
         let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
+        let started = try await startView(
+            offer, of: device, usernameFragment: Self.usernameFragments(in: offer).first, request, context)
+        let description = "</v1/sessions/\(started.mediaSessionId)>; rel=\"describedby\"; type=\"application/json\""
+        return Self.created(
+            started, at: "/whep/\(hub.names.label(of: device))/\(started.mediaSessionId)",
+            links: iceServerLinks + [description])
+    }
+
+    /// Starts a live view whose lease the gateway extends for as long as the viewer is connected.
+    ///
+    /// What ends the views of a token that loses rights does not know of this one yet. So the rights are checked again once
+    /// the view can be ended.
+    /// - Parameter usernameFragment: see ``WHEPSessions/Entry/usernameFragment``.
+    func startView(
+        _ offer: String, of device: String, usernameFragment: String? = nil, _ request: Request,
+        _ context: GatewayRequestContext
+    ) async throws -> StartLiveViewResponse {
+        let authorization = try self.authorization(context)
+        let principal = authorization.principal
         let started = try await hub.signalling.views.startLiveView(
             StartLiveViewRequest(
                 deviceID: device, principal: principal, offerSdp: offer,
@@ -52,13 +69,17 @@ extension GatewayAPI {
             started.mediaSessionId,
             .init(
                 deviceID: device, principal: principal, entityTag: started.iceGeneration,
-                usernameFragment: Self.usernameFragments(in: offer).first))
-        try await requireStill(
-            authorization, orEnd: SessionReference(started.mediaSessionId, of: device, principal: principal))
-        let description = "</v1/sessions/\(started.mediaSessionId)>; rel=\"describedby\"; type=\"application/json\""
-        return Self.created(
-            started, at: "/whep/\(hub.names.label(of: device))/\(started.mediaSessionId)",
-            links: iceServerLinks + [description])
+                usernameFragment: usernameFragment))
+        do throws(HomeError) {
+            try tokens.requireStill(authorization)
+        } catch {
+            // One that has ended meanwhile needs nothing.
+            try? await hub.signalling.views.stopLiveView(
+                SessionReference(started.mediaSessionId, of: device, principal: principal))
+            await whepSessions.remove(started.mediaSessionId)
+            throw error
+        }
+        return started
     }
 
     /// The response to an accepted offer (RFC 9725, section 4.2).

@@ -9,24 +9,7 @@ import Signalling
 extension GatewayAPI {
     func addWHIPRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/whip/:device") { request, context in
-            let device = try deviceID(context)
-            let authorization = try self.authorization(context)
-            let principal = authorization.principal
-            let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
-            try await requirePublishing(device)
-            let started = try await hub.signalling.publishing.startPublishing(
-                StartLiveViewRequest(
-                    deviceID: device, principal: principal, offerSdp: offer,
-                    reachedAddresses: reachedAddresses(request, context),
-                    viewerAddress: context.remoteHost.map(Self.literal)))
-            await whipSessions.replace(
-                started.mediaSessionId,
-                .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
-            try await requireStill(
-                authorization,
-                orEndPublisher: SessionReference(started.mediaSessionId, of: device, principal: principal))
-            return Self.created(
-                started, at: "/whip/\(hub.names.label(of: device))/\(started.mediaSessionId)", links: iceServerLinks)
+            try await startWHIP(request, context)
         }
         router.on("/whip/:device", method: .options) { _, context in
             try await requirePublishing(deviceID(context))
@@ -52,6 +35,34 @@ extension GatewayAPI {
                 status: .ok,
                 headers: [Self.acceptPatch: Self.fragmentMediaType, .allow: "DELETE, OPTIONS, PATCH"])
         }
+    }
+
+    private func startWHIP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let device = try deviceID(context)
+        let authorization = try self.authorization(context)
+        let principal = authorization.principal
+        let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
+        try await requirePublishing(device)
+        let started = try await hub.signalling.publishing.startPublishing(
+            StartLiveViewRequest(
+                deviceID: device, principal: principal, offerSdp: offer,
+                reachedAddresses: reachedAddresses(request, context),
+                viewerAddress: context.remoteHost.map(Self.literal)))
+        await whipSessions.replace(
+            started.mediaSessionId,
+            .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
+        do throws(HomeError) {
+            // Checked again once it can be ended, as for a view (`startView`).
+            try tokens.requireStill(authorization)
+        } catch {
+            // One that has ended meanwhile needs nothing.
+            try? await hub.signalling.publishing.stopPublishing(
+                SessionReference(started.mediaSessionId, of: device, principal: principal))
+            await whipSessions.remove(started.mediaSessionId)
+            throw error
+        }
+        return Self.created(
+            started, at: "/whip/\(hub.names.label(of: device))/\(started.mediaSessionId)", links: iceServerLinks)
     }
 
     /// Fails unless the device exists and its media is published rather than pulled.

@@ -216,17 +216,9 @@ extension GatewayAPI {
         _ offer: String, of device: String, _ request: Request, _ context: GatewayRequestContext
     ) async throws -> Go2RTCView {
         let authorization = try self.authorization(context)
-        let started = try await hub.signalling.views.startLiveView(
-            StartLiveViewRequest(
-                deviceID: device, principal: authorization.principal, offerSdp: offer,
-                reachedAddresses: reachedAddresses(request, context),
-                viewerAddress: context.remoteHost.map(Self.literal)))
-        await whepSessions.add(
-            started.mediaSessionId,
-            .init(deviceID: device, principal: authorization.principal, entityTag: started.iceGeneration))
+        // A WebSocket keeps the rights that its token had when it was opened. The start compares them with those of now.
+        let started = try await startView(offer, of: device, request, context)
         let session = SessionReference(started.mediaSessionId, of: device, principal: authorization.principal)
-        // A WebSocket keeps the rights that its token had when it was opened.
-        try await requireStill(authorization, orEnd: session)
         if Go2RTCOffer.sendsSound(offer), authorization.access.permits(.media, hub.directory.device(device)) {
             Task { await talkWhenConnected(session, authorization) }
         }

@@ -26,6 +26,16 @@ extension GatewayAPI {
         }
     }
 
+    /// A place to watch a device's live pictures without WebRTC. What ends the watchers of a token that loses rights does not
+    /// know of this one yet. So the rights are checked again once it can be ended.
+    /// - Throws: `resourceExhausted` where there is none, and what ``TokenRegistry/requireStill(_:toGive:)`` throws.
+    func watcher(of device: String, _ context: GatewayRequestContext) throws -> LiveWatchers.Watcher {
+        let authorization = try self.authorization(context)
+        let watcher = try liveWatchers.add(authorization.principal, watching: device)
+        try tokens.requireStill(authorization)
+        return watcher
+    }
+
     // MARK: Fragmented MP4
 
     /// A camera that somebody begins to watch.
