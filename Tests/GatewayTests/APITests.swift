@@ -225,7 +225,7 @@ import Testing
             #expect(refused.failure?.message.contains("163840") == true)
         }
         try await TestGateway().run { client in
-            let large = String(repeating: "x", count: JSONBody.maximumSDPSize + 1)
+            let large = String(repeating: "x", count: GatewayAPI.maximumSDPSize + 1)
             let refused = try await client.send(.post, "/whep/door", large, type: "application/sdp")
             #expect(refused.status == .contentTooLarge)
         }

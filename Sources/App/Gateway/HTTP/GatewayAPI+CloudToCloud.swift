@@ -87,8 +87,8 @@ extension GatewayAPI {
         _ signal: Signal, _ id: String, _ stream: CameraStreams.Stream, _ request: Request,
         _ context: GatewayRequestContext
     ) async throws -> Response {
-        guard let offer = signal.sdp, offer.utf8.count <= JSONBody.maximumSDPSize else {
-            throw HomeError.invalidArgument("sdp is missing, or longer than \(JSONBody.maximumSDPSize) bytes")
+        guard let offer = signal.sdp, offer.utf8.count <= GatewayAPI.maximumSDPSize else {
+            throw HomeError.invalidArgument("sdp is missing, or longer than \(GatewayAPI.maximumSDPSize) bytes")
         }
         guard cameraStreams.take(id) else {
             throw HomeError.failedPrecondition("this stream has begun already; ask for another one")

@@ -7,7 +7,7 @@ import NIOCore
 extension GatewayAPI {
     func addQRCodeRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/v1/qr-codes") { request, _ in
-            let text = try await JSONBody.text(mediaType: "text/plain", from: request)
+            let text = try await request.text(mediaType: "text/plain")
             guard !text.isEmpty, let code = QRCode(text) else {
                 throw HomeError.invalidArgument("the body must be a text of 1 to \(QRCode.longest) bytes")
             }

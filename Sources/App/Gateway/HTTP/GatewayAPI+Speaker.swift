@@ -53,7 +53,7 @@ extension GatewayAPI {
             try await hub.requireDevice(device)
             let sound: TalkClip
             let body: Data
-            if JSONBody.hasMediaType("application/json", request) {
+            if request.hasMediaType("application/json") {
                 body = try await JSONBody.data(from: request)
                 let clip = try JSONBody.decode(NamedClip.self, body)
                 guard clip.name == "chime" else {
@@ -61,9 +61,9 @@ extension GatewayAPI {
                 }
                 sound = .chime
             } else {
-                let bytes = try await JSONBody.bytes(
+                let bytes = try await request.bytes(
                     mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
-                    limit: TalkClip.maximumBytes, from: request)
+                    limit: TalkClip.maximumBytes)
                 body = Data(bytes)
                 sound = try TalkClip(wav: bytes)
             }

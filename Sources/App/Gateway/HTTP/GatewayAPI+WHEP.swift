@@ -10,6 +10,8 @@ import Signalling
 extension GatewayAPI {
     static let sdpMediaType = "application/sdp"
     static let fragmentMediaType = "application/trickle-ice-sdpfrag"
+    /// The largest body of the two, in bytes. Browsers' largest offers are a tenth of it.
+    static let maximumSDPSize = 64 * 1024
 
     func addWHEPRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/whep/:device") { request, context in
@@ -40,7 +42,7 @@ extension GatewayAPI {
         let device = try deviceID(context)
         // Players of early drafts let the server make the offer: they send nothing.
         guard request.headers[.contentType] != nil else { throw HTTPFailure.withoutOffer }
-        let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
+        let offer = try await request.text(mediaType: Self.sdpMediaType)
         let started = try await startView(
             offer, of: device, usernameFragment: Self.usernameFragments(in: offer).first, request, context)
         let description = "</v1/sessions/\(started.mediaSessionId)>; rel=\"describedby\"; type=\"application/json\""
@@ -142,7 +144,7 @@ extension GatewayAPI {
         _ request: Request, _ session: SessionReference, of sessions: WHEPSessions,
         _ trickle: (String) async throws -> TrickleResult
     ) async throws -> Response {
-        let fragment = try await JSONBody.text(mediaType: Self.fragmentMediaType, from: request)
+        let fragment = try await request.text(mediaType: Self.fragmentMediaType)
         let entry = await sessions[session.mediaSessionId]
         if let condition = request.headers[.ifMatch] {
             guard Self.matches(condition, entry?.entityTag) else {

@@ -41,7 +41,7 @@ extension GatewayAPI {
         let device = try deviceID(context)
         let authorization = try self.authorization(context)
         let principal = authorization.principal
-        let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
+        let offer = try await request.text(mediaType: Self.sdpMediaType)
         try await requirePublishing(device)
         let started = try await hub.signalling.publishing.startPublishing(
             StartLiveViewRequest(

@@ -4,12 +4,10 @@ import HomeTypes
 import Hummingbird
 import NIOCore
 
-/// Reads and writes bodies.
+/// Reads and writes bodies in JSON.
 enum JSONBody {
     /// The largest JSON body, in bytes: an SDP offer with its escapes.
     static let maximumSize = 160 * 1024
-    /// The largest SDP body, in bytes. Browsers' largest offers are a tenth of it.
-    static let maximumSDPSize = 64 * 1024
 
     /// A response that contains a value.
     static func response(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
@@ -42,47 +40,10 @@ enum JSONBody {
 
     /// The bytes of a request's JSON body. An absent body reads as `{}`.
     static func data(from request: Request, upTo limit: Int = maximumSize) async throws -> Data {
-        let bytes = try await self.bytes(of: request, upTo: limit)
-        if bytes.readableBytes > 0, !hasMediaType("application/json", request) {
+        let bytes = try await request.bytes(upTo: limit)
+        if bytes.readableBytes > 0, !request.hasMediaType("application/json") {
             throw HTTPFailure.unsupportedMediaType(expected: "application/json")
         }
         return bytes.readableBytes > 0 ? Data(bytes.readableBytesView) : Data("{}".utf8)
-    }
-
-    /// The body of a request with another media type, as text.
-    static func text(mediaType: String, from request: Request) async throws -> String {
-        guard hasMediaType(mediaType, request) else {
-            throw HTTPFailure.unsupportedMediaType(expected: mediaType)
-        }
-        let bytes = try await self.bytes(of: request, upTo: maximumSDPSize)
-        guard let text = String(bytes: bytes.readableBytesView, encoding: .utf8) else {
-            throw HomeError.invalidArgument("the body is not UTF-8 text")
-        }
-        return text
-    }
-
-    /// The body of a request with one of several other media types, as bytes.
-    static func bytes(mediaTypes: [String], limit: Int, from request: Request) async throws -> [UInt8] {
-        guard mediaTypes.contains(where: { hasMediaType($0, request) }) else {
-            throw HTTPFailure.unsupportedMediaType(expected: mediaTypes[0])
-        }
-        return Array(try await bytes(of: request, upTo: limit).readableBytesView)
-    }
-
-    private static func bytes(of request: Request, upTo limit: Int) async throws -> ByteBuffer {
-        // If a client announces that it will send too much, its body is not read at all.
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
-            throw HTTPFailure.contentTooLarge(limit: limit)
-        }
-        do {
-            return try await request.body.collect(upTo: limit)
-        } catch is NIOTooManyBytesError {
-            throw HTTPFailure.contentTooLarge(limit: limit)
-        }
-    }
-
-    static func hasMediaType(_ expected: String, _ request: Request) -> Bool {
-        let given = request.headers[.contentType]?.prefix { $0 != ";" }
-        return given?.trimmingCharacters(in: .whitespaces).lowercased() == expected
     }
 }

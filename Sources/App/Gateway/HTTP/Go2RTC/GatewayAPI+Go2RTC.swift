@@ -191,11 +191,11 @@ extension GatewayAPI {
     /// `POST` of an offer: as JSON, or as SDP like WHEP's.
     private func answerGo2RTCOffer(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try await go2RTCDevice(request, context)
-        let isJSON = JSONBody.hasMediaType("application/json", request)
+        let isJSON = request.hasMediaType("application/json")
         let offer =
             isJSON
             ? try await JSONBody.read(Go2RTC.Description.self, from: request).sdp
-            : try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
+            : try await request.text(mediaType: Self.sdpMediaType)
         let view = try await startGo2RTCView(offer, of: device, request, context)
         guard isJSON else {
             return Response(

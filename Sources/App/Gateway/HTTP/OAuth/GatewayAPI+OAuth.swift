@@ -159,8 +159,8 @@ extension GatewayAPI {
         _ body: (FormBody, GatewayConfiguration.OAuthClient) async throws -> AccountLinks.Tokens?
     ) async throws -> Response {
         do {
-            let text = try await JSONBody.bytes(
-                mediaTypes: ["application/x-www-form-urlencoded"], limit: 16 << 10, from: request)
+            let text = try await request.bytes(
+                mediaTypes: ["application/x-www-form-urlencoded"], limit: 16 << 10)
             let form = try FormBody(String(decoding: text, as: UTF8.self))
             let (id, secret) = try Self.credentials(request, form)
             let client = try links.authenticated(id: id, secret: secret)

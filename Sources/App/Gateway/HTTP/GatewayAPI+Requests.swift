@@ -4,9 +4,10 @@ import HTTPTypes
 import HomeHub
 import HomeTypes
 import Hummingbird
+import NIOCore
 import Transport
 
-/// The sender of a request, the device that it names, and what its headers say about time and repetitions.
+/// What a request says: its sender, the device that it names, and what its headers say about time and repetitions.
 extension GatewayAPI {
     /// Who sent the request. Every route except the public ones knows it.
     func authorization(_ context: GatewayRequestContext) throws -> Authorization {
@@ -58,6 +59,48 @@ extension GatewayAPI {
                 "Grpc-Timeout must be one to eight digits and a unit, for example 500m for half a second or 10S")
         }
         return count * unit
+    }
+}
+
+/// What the body of a request contains. ``JSONBody`` reads JSON.
+extension Request {
+    /// The body, which has to have this media type, as text.
+    func text(mediaType: String) async throws -> String {
+        guard hasMediaType(mediaType) else {
+            throw HTTPFailure.unsupportedMediaType(expected: mediaType)
+        }
+        let bytes = try await self.bytes(upTo: GatewayAPI.maximumSDPSize)
+        guard let text = String(bytes: bytes.readableBytesView, encoding: .utf8) else {
+            throw HomeError.invalidArgument("the body is not UTF-8 text")
+        }
+        return text
+    }
+
+    /// The body, which has to have one of these media types, as bytes.
+    func bytes(mediaTypes: [String], limit: Int) async throws -> [UInt8] {
+        guard mediaTypes.contains(where: hasMediaType) else {
+            throw HTTPFailure.unsupportedMediaType(expected: mediaTypes[0])
+        }
+        return Array(try await bytes(upTo: limit).readableBytesView)
+    }
+
+    /// The body, whatever its media type.
+    func bytes(upTo limit: Int) async throws -> ByteBuffer {
+        // If a client announces that it will send too much, its body is not read at all.
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit {
+            throw HTTPFailure.contentTooLarge(limit: limit)
+        }
+        do {
+            return try await body.collect(upTo: limit)
+        } catch is NIOTooManyBytesError {
+            throw HTTPFailure.contentTooLarge(limit: limit)
+        }
+    }
+
+    /// Whether the client says that the body has this media type.
+    func hasMediaType(_ expected: String) -> Bool {
+        let given = headers[.contentType]?.prefix { $0 != ";" }
+        return given?.trimmingCharacters(in: .whitespaces).lowercased() == expected
     }
 }
 
