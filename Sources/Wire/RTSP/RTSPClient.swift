@@ -234,13 +234,21 @@ public struct RTSPClient: ~Copyable {
 
     /// Sends a packet on an interleaved channel. Returns false, and sends nothing, when the packet is too long or too
     /// much output waits already.
+    /// - Parameters:
+    ///   - header: the beginning of the packet where it is in other memory than the rest, so that nobody has to join them.
+    ///   - packet: the rest of the packet.
     @discardableResult
-    public mutating func sendInterleaved(channel: UInt8, _ packet: UnsafeRawBufferPointer) -> Bool {
-        guard packet.count <= 0xFFFF, output.count - outputOffset < Self.maximumPendingOutput else { return false }
+    public mutating func sendInterleaved(
+        channel: UInt8, header: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        _ packet: UnsafeRawBufferPointer
+    ) -> Bool {
+        let length = header.count + packet.count
+        guard length <= 0xFFFF, output.count - outputOffset < Self.maximumPendingOutput else { return false }
         output.append(UInt8(ascii: "$"))
         output.append(channel)
-        output.append(UInt8(packet.count >> 8))
-        output.append(UInt8(packet.count & 0xFF))
+        output.append(UInt8(length >> 8))
+        output.append(UInt8(length & 0xFF))
+        output.append(contentsOf: header)
         output.append(contentsOf: packet)
         return true
     }

@@ -113,3 +113,26 @@ struct CodecMatch: Sendable {
         return match
     }
 }
+
+extension RTPPayload {
+    /// The payload as an answer writes it: the peer's own parameters where they must be the same on both sides.
+    var answering: RTPPayload {
+        var answer = self
+        switch codec.name.lowercased() {
+        case "h264":
+            // Profile and packetization mode must be the peer's (RFC 6184, section 8.2.2); parameters that only
+            // describe the peer's own decoder or stream are not repeated.
+            let kept = ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"]
+            answer.codec.formatParameters.parameters.removeAll { !kept.contains($0.name) }
+        case "opus":
+            let kept = ["minptime", "useinbandfec"]
+            answer.codec.formatParameters.parameters.removeAll { !kept.contains($0.name) }
+        case "vp9", "av1", "h265":
+            let kept = ["profile-id", "profile", "level-id", "tier-flag", "tx-mode", "level-idx", "tier"]
+            answer.codec.formatParameters.parameters.removeAll { !kept.contains($0.name) }
+        default:
+            answer.codec.formatParameters = []
+        }
+        return answer
+    }
+}

@@ -29,14 +29,10 @@ extension LiveViewAnswerer {
     func describe(
         _ data: LocalDataChannels, offered: MediaDescription, setup: DTLSSetup, withCandidates: Bool
     ) -> MediaDescription {
-        let usual = local.candidates.first { $0.transport == .udp }
         let isOldForm = offered.value(of: "sctpmap") != nil
-        var section = MediaDescription(
-            kind: offered.kind, port: usual?.port ?? 9, transportProtocol: offered.transportProtocol,
-            formats: [isOldForm ? "\(data.port)" : offered.formats.first ?? "webrtc-datachannel"])
-        section.appendConnection(usual)
-        section.appendTransport(local, setup: setup, withCandidates: withCandidates)
-        if let mid = offered.mid { section.append("mid", mid) }
+        var section = beginning(
+            offered, formats: [isOldForm ? "\(data.port)" : offered.formats.first ?? "webrtc-datachannel"],
+            setup: setup, withCandidates: withCandidates)
         if isOldForm {
             section.append("sctpmap", "\(data.port) webrtc-datachannel \(data.streams)")
         } else {

@@ -93,6 +93,25 @@ public struct NegotiatedHeaderExtensions: Hashable, Sendable {
     }
 }
 
+extension NegotiatedHeaderExtensions {
+    /// The offered extensions that the project understands and that fit the one-byte form (RFC 8285, section 4.2).
+    init(offered: MediaDescription, kind: MediaKind) {
+        self.init()
+        var taken: Set<UInt8> = []
+        for offered in offered.headerExtensions where (1...14).contains(offered.id) {
+            guard let known = Self.known.first(where: { $0.uri == offered.uri }), self[keyPath: known.member] == nil,
+                offered.direction != .inactive, Self.isUsable(offered, in: kind), taken.insert(offered.id).inserted
+            else { continue }
+            self[keyPath: known.member] = offered.id
+        }
+    }
+
+    /// The playout delay is about pictures only, and its direction must let the peer receive it.
+    private static func isUsable(_ offered: HeaderExtension, in kind: MediaKind) -> Bool {
+        offered.uri != playoutDelayURI || kind == .video && offered.direction != .sendonly
+    }
+}
+
 /// One media description that both sides agreed on.
 public struct NegotiatedMedia: Hashable, Sendable {
     /// The position of its `m=` line, from 0.

@@ -63,3 +63,11 @@ extension NegotiatedSession {
         notes.first { $0.media?.index == index }
     }
 }
+
+extension SessionDescription {
+    /// A media description for a sentence: `m-line 1 (video, mid 0)`, numbered from 1.
+    public func label(ofMediaAt index: Int) -> String {
+        let section = media[index]
+        return "m-line \(index + 1) (\(section.kind.name)\(section.mid.map { ", mid \($0)" } ?? ""))"
+    }
+}
