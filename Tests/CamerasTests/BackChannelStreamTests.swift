@@ -27,8 +27,9 @@ import Transport
             try stream.run(
                 at: now, ntp: NTPTimestamp(unixNanoseconds: now.nanoseconds), backlog: backlog,
                 pull: { $0.update(repeating: sample) },
-                send: { output, bytes in
-                    if output == .media { new.append((now, Array(bytes))) } else { control.append(Array(bytes)) }
+                send: { output, header, payload in
+                    let bytes = Array(header) + Array(payload)
+                    if output == .media { new.append((now, bytes)) } else { control.append(bytes) }
                 })
             packets += new
             reports += control
@@ -105,7 +106,7 @@ import Transport
         let last = try Self.view(try #require(line.packets.last?.bytes))
         #expect(report.rtpTimestamp == last.time &+ UInt32(last.count))
         var goodbye = false
-        line.stream.finish(ntp: NTPTimestamp(rawValue: 1)) { output, bytes in
+        line.stream.finish(ntp: NTPTimestamp(rawValue: 1)) { output, _, bytes in
             guard output == .control else { return }
             for packet in RTCPPackets(bytes) { if case .goodbye = packet { goodbye = true } }
         }

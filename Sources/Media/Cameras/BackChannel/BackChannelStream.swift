@@ -14,6 +14,9 @@ struct BackChannelStream: ~Copyable {
         case control
     }
 
+    /// Sends a packet: a header, which may be empty, and what follows it.
+    typealias Send = (_ output: Output, _ header: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer) -> Void
+
     /// The duration of one frame.
     static let interval: Duration = .milliseconds(20)
     /// A stream that was held up for longer skips the frames instead of sending them in a burst.
@@ -33,7 +36,6 @@ struct BackChannelStream: ~Copyable {
     private var sequenceNumber: UInt16
     private var timestamp: UInt32
     private var nextReport: Instant
-    private var scratch = [UInt8](repeating: 0, count: maximumPacketSize)
     private var frame = [Int16](repeating: 0, count: TalkQueue.frameLength)
 
     /// When the next frame is due.
@@ -67,7 +69,7 @@ struct BackChannelStream: ~Copyable {
     /// Sends the frames that are due. `pull` fills a frame, `send` sends a packet.
     mutating func run(
         at now: Instant, ntp: NTPTimestamp, backlog: Duration,
-        pull: (UnsafeMutableBufferPointer<Int16>) -> Void, send: (Output, UnsafeRawBufferPointer) -> Void
+        pull: (UnsafeMutableBufferPointer<Int16>) -> Void, send: Send
     ) throws(CodecError) {
         if now - nextFrame > Self.patience {
             let late = (now - nextFrame).wholeNanoseconds / Self.interval.wholeNanoseconds
@@ -85,7 +87,7 @@ struct BackChannelStream: ~Copyable {
     }
 
     /// Sends an RTCP goodbye.
-    mutating func finish(ntp: NTPTimestamp, send: (Output, UnsafeRawBufferPointer) -> Void) {
+    mutating func finish(ntp: NTPTimestamp, send: Send) {
         guard packetsSent > 0 else { return }
         writeControl(send) { writer in
             writer.writeSenderReport(report(ntp))
@@ -95,8 +97,7 @@ struct BackChannelStream: ~Copyable {
     }
 
     private mutating func sendFrame(
-        isBlocked: Bool, pull: (UnsafeMutableBufferPointer<Int16>) -> Void,
-        send: (Output, UnsafeRawBufferPointer) -> Void
+        isBlocked: Bool, pull: (UnsafeMutableBufferPointer<Int16>) -> Void, send: Send
     ) throws(CodecError) {
         if framesSent == 0, clockRate != 48_000 {
             // The rate converter looks ahead. Without these 5 ms a packet would never be full in time, and each would
@@ -112,27 +113,20 @@ struct BackChannelStream: ~Copyable {
         var (number, time, sent, bytes, dropped) = (sequenceNumber, timestamp, packetsSent, bytesSent, packetsDropped)
         let (type, source, marksAll) = (payloadType, ssrc, marksEveryPacket)
         try frame.withUnsafeBufferPointer { samples throws(CodecError) in
-            try scratch.withUnsafeMutableBufferPointer { room throws(CodecError) in
-                let scratch = UnsafeMutableRawBufferPointer(room)
-                try encoder.encode(samples) { payload, ticks in
-                    defer { time &+= UInt32(truncatingIfNeeded: ticks) }
-                    guard !isBlocked, payload.count + 12 <= scratch.count else {
-                        dropped &+= 1
-                        return
-                    }
-                    var writer = ByteWriter(scratch)
-                    writer.write(UInt8(0x80))
-                    writer.write(type | (marksAll || sent == 0 ? 0x80 : 0))
-                    writer.write(number)
-                    writer.write(time)
-                    writer.write(source)
-                    writer.write(payload)
-                    guard !writer.overflowed else { return }
-                    send(.media, UnsafeRawBufferPointer(rebasing: scratch[..<writer.count]))
-                    number &+= 1
-                    sent &+= 1
-                    bytes &+= UInt64(payload.count)
+            try encoder.encode(samples) { payload, ticks in
+                defer { time &+= UInt32(truncatingIfNeeded: ticks) }
+                guard !isBlocked, payload.count + 12 <= Self.maximumPacketSize else {
+                    dropped &+= 1
+                    return
                 }
+                // The three words of the fixed header (RFC 3550, section 5.1).
+                let marker: UInt32 = marksAll || sent == 0 ? 0x80_0000 : 0
+                let first = 0x8000_0000 | marker | UInt32(type) << 16 | UInt32(number)
+                let header = (first.bigEndian, time.bigEndian, source.bigEndian)
+                withUnsafeBytes(of: header) { send(.media, $0, payload) }
+                number &+= 1
+                sent &+= 1
+                bytes &+= UInt64(payload.count)
             }
         }
         (sequenceNumber, timestamp, packetsSent, bytesSent, packetsDropped) = (number, time, sent, bytes, dropped)
@@ -144,21 +138,20 @@ struct BackChannelStream: ~Copyable {
             octetCount: UInt32(truncatingIfNeeded: bytesSent))
     }
 
-    private mutating func sendReport(_ ntp: NTPTimestamp, _ send: (Output, UnsafeRawBufferPointer) -> Void) {
+    private mutating func sendReport(_ ntp: NTPTimestamp, _ send: Send) {
         writeControl(send) { writer in
             writer.writeSenderReport(report(ntp))
             writer.writeSourceDescription(ssrc: ssrc, canonicalName: "gatehouse")
         }
     }
 
-    private func writeControl(
-        _ send: (Output, UnsafeRawBufferPointer) -> Void, _ write: (inout ByteWriter) -> Void
-    ) {
+    private func writeControl(_ send: Send, _ write: (inout ByteWriter) -> Void) {
         withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { buffer in
             var writer = ByteWriter(buffer)
             write(&writer)
             guard !writer.overflowed else { return }
-            send(.control, UnsafeRawBufferPointer(rebasing: buffer[..<writer.count]))
+            let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+            send(.control, empty, UnsafeRawBufferPointer(rebasing: buffer[..<writer.count]))
         }
     }
 }
@@ -207,9 +200,9 @@ final class TalkSender {
             try stream.run(
                 at: now, ntp: NTPTimestamp(unixNanoseconds: WallClock.now), backlog: backlog,
                 pull: { talk.pull(into: $0) },
-                send: { output, packet in
+                send: { output, header, payload in
                     driver.client.sendInterleaved(
-                        channel: output == .media ? channels.media : channels.control, packet)
+                        channel: output == .media ? channels.media : channels.control, header: header, payload)
                 })
             // What is left for later would be sent with the next write, silenced or not. A connection that is lost
             // reports that to its session at the next write.
@@ -220,8 +213,8 @@ final class TalkSender {
     /// Sends an RTCP goodbye, unless the camera was switched off.
     func finish(over driver: inout RTSPDriver) {
         talk.unlessSilenced {
-            stream.finish(ntp: NTPTimestamp(unixNanoseconds: WallClock.now)) { _, packet in
-                driver.client.sendInterleaved(channel: channels.control, packet)
+            stream.finish(ntp: NTPTimestamp(unixNanoseconds: WallClock.now)) { _, header, payload in
+                driver.client.sendInterleaved(channel: channels.control, header: header, payload)
             }
             _ = driver.writeOutput()
         }
