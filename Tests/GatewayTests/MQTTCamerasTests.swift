@@ -95,7 +95,8 @@ import Transport
             let description = try #require(published.first)
             return try #require(
                 FormerDescription(
-                    .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init()))
+                    .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init(),
+                    isMinted: { _ in false }))
         }
         await cameras.take(former)
         #expect(sent.withLock { $0 }.isEmpty)

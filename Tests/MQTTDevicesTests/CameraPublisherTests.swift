@@ -93,7 +93,7 @@ import Testing
     @Test mutating func `a camera that left while the broker was away is removed when it is back`() throws {
         let description = kept(try #require(publisher.update(camera).first))
         let expected = publisher.remove("d1")
-        let former = try #require(FormerDescription(description, settings: publisher.settings))
+        let former = try #require(FormerDescription(description, settings: publisher.settings, isMinted: { _ in true }))
         #expect(publisher.clear(former, isInHome: false) == expected)
         #expect(publisher.clear(former, isInHome: true).isEmpty)
         _ = publisher.update(camera)
@@ -104,19 +104,32 @@ import Testing
         var before = CameraPublisher(settings: .init(topicPrefix: "my/house"))
         let description = kept(try #require(before.update(camera).first))
         _ = publisher.update(camera)
-        let former = try #require(FormerDescription(description, settings: publisher.settings))
+        let former = try #require(FormerDescription(description, settings: publisher.settings, isMinted: { _ in true }))
         let states = before.remove("d1").dropLast()
         #expect(states.allSatisfy { $0.topic.hasPrefix("my/house/d1/") })
         #expect(publisher.clear(former, isInHome: true) == Array(states))
+    }
+
+    /// `zigbee2mqtt/lamp/availability` is a topic of another program, whatever a description says.
+    @Test mutating func `topics that may be another program's are not cleared`() throws {
+        func former(_ prefix: String, isMinted: Bool) throws -> FormerDescription? {
+            var forger = CameraPublisher(settings: .init(topicPrefix: prefix))
+            let description = kept(try #require(forger.update(camera).first))
+            return FormerDescription(description, settings: publisher.settings, isMinted: { _ in isMinted })
+        }
+        #expect(try former("zigbee2mqtt", isMinted: false) == nil)
+        #expect(try former("$SYS", isMinted: true) == nil)
+        #expect(try former("my/house", isMinted: true) != nil)
+        #expect(try former("gatehouse", isMinted: false) != nil)
     }
 
     @Test mutating func `only a retained description of this gateway is one of its former cameras`() throws {
         var other = CameraPublisher(settings: .init(gateway: "gatehouse-2"))
         let own = try #require(publisher.update(camera).first)
         let foreign = try #require(other.update(camera).first)
-        #expect(FormerDescription(kept(own), settings: publisher.settings) != nil)
-        #expect(FormerDescription(kept(foreign), settings: publisher.settings) == nil)
-        #expect(FormerDescription(kept(foreign), settings: other.settings) != nil)
+        #expect(FormerDescription(kept(own), settings: publisher.settings, isMinted: { _ in true }) != nil)
+        #expect(FormerDescription(kept(foreign), settings: publisher.settings, isMinted: { _ in true }) == nil)
+        #expect(FormerDescription(kept(foreign), settings: other.settings, isMinted: { _ in true }) != nil)
         var news = kept(own)
         news.isRetained = false
         let text = String(decoding: own.payload, as: UTF8.self)
@@ -132,7 +145,8 @@ import Testing
             altered(own.topic, text.replacing("gatehouse/d1/availability", with: "gatehouse/d1/#")),
             altered(own.topic, text.replacing("gatehouse/d1/availability", with: "lamp/availability")),
         ] {
-            #expect(FormerDescription(message, settings: publisher.settings) == nil, "\(message.topic)")
+            let former = FormerDescription(message, settings: publisher.settings, isMinted: { _ in true })
+            #expect(former == nil, "\(message.topic)")
         }
     }
 

@@ -224,7 +224,7 @@ public struct GatewayService: Service {
                 hub: hub, subscriptions: PushSubscriptions(store: store, logger: logger),
                 vapid: try VAPID.openOrCreate(in: directory), settings: settings,
                 accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing },
-                isUnknown: { [weak registry] in registry?.isUnknown($0) ?? false }, logger: logger)
+                isUnknown: { [weak registry] in registry?.isUnknown($0) ?? true }, logger: logger)
         } catch {
             logger.error("browsers are not notified, because the key cannot be kept", metadata: ["reason": "\(error)"])
             return nil

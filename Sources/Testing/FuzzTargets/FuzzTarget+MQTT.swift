@@ -45,7 +45,8 @@ extension FuzzTarget {
             let payload = halves.count > 1 ? Data(halves[1]) : Data()
             now += .milliseconds(100)
             take(home.handle(MQTTMessage(topic: topic, payload: payload), at: now))
-            _ = FormerDescription(.init(topic: topic, payload: payload, isRetained: true), settings: .init())
+            _ = FormerDescription(
+                .init(topic: topic, payload: payload, isRetained: true), settings: .init(), isMinted: { _ in true })
             now += .seconds(6)
             let effects = home.handleDeadline(at: now)
             take(effects)

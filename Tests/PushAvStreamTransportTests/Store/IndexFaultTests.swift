@@ -66,6 +66,20 @@ import Transport
         #expect(try index.ids().isEmpty)
     }
 
+    @Test func `a recording that is just being added to the index is not said to be gone`() throws {
+        let index = FailingIndex()
+        let store = try self.store(index)
+        index.fails.withLock { $0 = true }
+        let id = try record(in: store, seed: 8)
+        // As the maintenance does it.
+        #expect(store.claimForDeletion(id))
+        let refusal = RecordingFault.refused("the recording is being added to the index; delete it again in a moment")
+        #expect(throws: refusal) { try store.delete(id) }
+        store.releaseFromDeletion(id)
+        try store.delete(id)
+        #expect(throws: RecordingFault.self) { try store.recording(id) }
+    }
+
     /// A folder that cannot be read looks empty, and an empty one belongs to no recording.
     @Test func `one whose folder cannot be read for a while is not forgotten`() throws {
         let index = FailingIndex()

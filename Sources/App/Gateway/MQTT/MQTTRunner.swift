@@ -86,7 +86,9 @@ actor MQTTRunner {
                     home: { reports.add($0) }, connection: { statesIn.yield($0) },
                     message: { message in
                         guard publisher.isDescription(message.topic) else { return commands.add(message) }
-                        if let former = FormerDescription(message, settings: publisher) { descriptions.add(former) }
+                        let former = FormerDescription(
+                            message, settings: publisher, isMinted: { MintedID.isDevice($0) })
+                        if let former { descriptions.add(former) }
                     },
                     room: {
                         await reports.waitForRoom()
@@ -146,8 +148,11 @@ actor MQTTRunner {
         wasConnected = false
     }
 
-    /// The home now has the cameras of the config, all of them.
-    func camerasAreComplete() async { await cameras?.homeIsComplete() }
+    /// The home now has the cameras of the config, all of them. Nobody waits for what the broker is sent then.
+    func camerasAreComplete() {
+        guard let cameras else { return }
+        Task { await cameras.homeIsComplete() }
+    }
 
     // MARK: The connection
 

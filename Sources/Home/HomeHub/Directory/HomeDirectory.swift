@@ -82,6 +82,9 @@ public final class HomeDirectory: Sendable {
             now: now)
     }
 
+    /// Whether the next process finds the identifiers that this one gives.
+    public var outlivesProcess: Bool { !(store is MemorySharedStore) }
+
     private init(
         store: any SharedStore, state: State, names: DeviceNames, now: @escaping @Sendable () -> Date
     ) {

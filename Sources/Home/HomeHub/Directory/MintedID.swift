@@ -1,6 +1,6 @@
 /// Identifiers that the home gives to its objects: a letter and 128 random bits. They say nothing about the object, and
 /// none is used twice.
-enum MintedID {
+package enum MintedID {
     /// How many characters each has.
     static let length = 33
 
@@ -9,7 +9,7 @@ enum MintedID {
     static func room() -> String { make("r") }
 
     /// Whether a text has the form of a device's identifier.
-    static func isDevice(_ text: some StringProtocol) -> Bool {
+    package static func isDevice(_ text: some StringProtocol) -> Bool {
         text.utf8.count == length && text.utf8.first == UInt8(ascii: "d")
             && text.utf8.dropFirst().allSatisfy { byte in
                 (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -7,19 +7,23 @@ public struct FormerDescription: Sendable, Hashable {
     let base: String
 
     /// Reads a message of the broker.
+    /// - Parameter isMinted: whether an identifier is of the kind that the home mints, which no other program gives.
     /// - Returns: nil for any other message, and for the description of another gateway.
-    public init?(_ message: MQTTMessage, settings: CameraPublisher.Settings) {
+    public init?(_ message: MQTTMessage, settings: CameraPublisher.Settings, isMinted: (String) -> Bool) {
         // What is not retained comes from the present, and the gateway knows what it publishes now.
         guard message.isRetained, message.payload.count <= MQTTHome.longestDescription,
             let id = settings.cameraID(describedBy: message.topic), let json = MQTTPayload(message).json,
             json["origin"]?["name"]?.string == settings.origin
         else { return nil }
         let availability = (json["availability"]?.array ?? []).compactMap { $0["topic"]?.string }
-        // Only topics of a level with the camera's identifier are ever cleared, whatever a description names.
         guard let topic = availability.first(where: { $0.hasSuffix("/\(id)/availability") }), TopicName.isValid(topic)
         else { return nil }
+        let base = String(topic.dropLast("/availability".count))
+        // Anybody who may write descriptions chooses what they name. Below another prefix, a topic with an identifier that
+        // some other program may have given, such as `zigbee2mqtt/lamp/availability`, is not the gateway's to clear.
+        guard base == settings.base(id) || (isMinted(id) && !base.hasPrefix("$")) else { return nil }
         cameraID = id
-        base = String(topic.dropLast("/availability".count))
+        self.base = base
     }
 }
 

@@ -17,8 +17,13 @@ extension RecordingStore {
         try requireFolder()
         let folder = layout.folder(of: id)
         guard !isOpen(id) else { throw .inProgress }
-        // Somebody else is deleting it.
-        guard claimForDeletion(id) else { throw .unknownSession }
+        guard claimForDeletion(id) else {
+            guard !unindexedRecordings.contains(id) else {
+                throw .refused("the recording is being added to the index; delete it again in a moment")
+            }
+            // Somebody else is deleting it.
+            throw .unknownSession
+        }
         defer { releaseFromDeletion(id) }
         do throws(FileSystemFault) {
             let names = namesOrNone(in: folder)

@@ -143,14 +143,17 @@ public actor ConfigurationKeeper {
     }
 
     /// Gives the cameras their devices.
-    private func identify(_ cameras: [GatewayConfiguration.Camera]) async {
+    /// - Returns: whether these have the identifiers of earlier runs.
+    private func identify(_ cameras: [GatewayConfiguration.Camera]) async -> Bool {
         do throws(HomeError) {
             let records = try await hub.identify(
                 cameras.map { .init($0.id, formerly: $0.formerly) }, isKnown: isKnown)
             identified(records.mapValues(\.id))
+            return hub.directory.outlivesProcess
         } catch {
             // Until the disk takes it, a new camera runs under its key, and keeps that as its identifier.
             logger.error("new cameras have no identifier of their own", metadata: ["reason": "\(error)"])
+            return false
         }
     }
 
@@ -235,7 +238,7 @@ public actor ConfigurationKeeper {
     }
 
     private func applyInTurn() async {
-        await identify(entries.map(\.camera))
+        let areKnown = await identify(entries.map(\.camera))
         let cameras = entries.map(\.camera)
         secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
         secrets.add([current.mqtt?.password].compactMap { $0 })
@@ -271,7 +274,8 @@ public actor ConfigurationKeeper {
         }
         await hub.applyReports(of: changes.drivers.map(\.deviceID))
         await hub.setDevices(devices, drivers: changes.drivers)
-        await mqtt?.camerasAreComplete()
+        // With other identifiers, all that earlier runs have published would seem to be of cameras that have left.
+        if areKnown { await mqtt?.camerasAreComplete() }
         // At the start, too: a client that continues after a restart knows what the earlier run answered.
         await hub.take(status.summary)
         guard !changes.isEmpty else { return }
