@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `a host that has no address is unknown`() async throws {
-        // No part of a name is longer than 63 characters, so nobody is asked for it.
+        // A label of a host name has at most 63 characters, so no server is asked.
         let name = String(repeating: "a", count: 64) + ".invalid"
         let failure = try await Self.failure("http://\(name):8080/v1/devices")
         #expect(failure == .unknownHost)

@@ -6,7 +6,7 @@ import Transport
 
 @testable import Gateway
 
-/// The records of tokens that have ended are kept for a while, and not for ever.
+/// The records of tokens that have ended are kept for a while, then removed.
 @Suite struct EndedTokenTests {
     private static let day: TimeInterval = 86_400
     private static let lifetime = TokenRegistry.endedLifetime

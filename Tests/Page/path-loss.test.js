@@ -376,6 +376,22 @@ test("a WebSocket that has been silent since the gateway was lost begins again w
   assert.deepEqual([became.connections, live.state, live.fallback.isOpen], [1, "reconnecting", false]);
 });
 
+test("pictures that are far apart do not begin again because the gateway was away between two of them", async () => {
+  const { live, became } = playing();
+  Object.assign(live, { session: null, pc: null });
+  live.fallback.feed = { heardAt: now, close: () => {} };
+  live.silence.start();
+  now += 100;
+  live.link.isUp = false;
+  live.silence.tick();
+  now += 400;
+  live.link.isUp = true;
+  live.silence.tick();
+  await live.check();
+  await pass(100);
+  assert.equal(became.connections, 0);
+});
+
 test("a gateway that is reached again is asked at once, and once", async () => {
   const { live, become } = playing();
   become("disconnected");

@@ -113,6 +113,26 @@ test("a sign-out forgets everything at once, whether or not the gateway answers,
   release();
 });
 
+test("a page that is left during a sign-out ends the token at the gateway before it goes", async () => {
+  await signIn("ana");
+  replace("navigator", { onLine: true, serviceWorker: { getRegistration: () => new Promise(() => {}) } });
+  mock.timers.enable({ apis: ["setTimeout"] });
+  wiring.signOut();
+  wiring.left();
+  await settled();
+  assert.deepEqual(requests, ["POST /v1/sign-out ana"]);
+  mock.timers.tick(5000);
+  await settled();
+  assert.deepEqual(requests, ["POST /v1/sign-out ana"]);
+});
+
+test("a sign-out forgets the token, whatever a part of the page does", async () => {
+  await signIn("ana");
+  wiring.parts.views.close = () => { throw new Error("a defect"); };
+  await assert.rejects(wiring.signOut());
+  assert.equal(authorization(), "Bearer ");
+});
+
 test("a sign-out ends the token at the gateway as soon as the notifications have ended", async () => {
   await signIn("ana");
   await wiring.signOut();

@@ -399,6 +399,8 @@ def test_a_page_that_returns_after_a_sign_out_elsewhere_shows_nothing(house: Gat
 def test_a_camera_page_without_a_link_ends_with_the_sign_out(house: Gateway, browser: Browser) -> None:
     origin = f"http://127.0.0.1:{house.port}/"
     with somebody(browser) as context:
+        # On a busy machine, WebRTC takes more time than the page gives it.
+        context.add_init_script(LONG_START)
         page, camera = context.new_page(), context.new_page()
         page.goto(f"{origin}#token={house.token}")
         expect(page.get_by_text("Signed in as owner")).to_be_visible()

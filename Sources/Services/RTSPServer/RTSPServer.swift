@@ -125,7 +125,7 @@ public final class RTSPServer: Sendable {
         }
     }
 
-    /// Which connection each place is that reports about datagrams, for tests.
+    /// The connection that reports about datagrams at each place, for tests.
     func reporters() async -> [TransportAddress: UInt64] {
         await withCheckedContinuation { continuation in
             let posted = shard.post { handler, _ in continuation.resume(returning: handler.reporters) }

@@ -1,4 +1,4 @@
-/// Why a token in a publisher's address works and does not permit publishing.
+/// Why a valid token in a publisher's address does not permit publishing.
 public enum PublisherTokenFault: Hashable, Sendable {
     /// It permits more than an address may carry.
     case permitsTooMuch

@@ -14,7 +14,7 @@ public enum StationError: Error, Equatable, Sendable {
     case unreadableVideo(codec: String, CodecError)
     /// The camera has sent no key frame for this long.
     case noKeyFrame(camera: String, within: Duration)
-    /// The camera has sent nothing for this long that can be shown as a stream; says why, as far as that is known.
+    /// For this long, the camera has sent nothing that can be shown as a stream. Says why, as far as that is known.
     case nothingToShow(camera: String, within: Duration, CameraStation.Snapshot.Trouble? = nil)
     /// A picture could not be encoded as JPEG.
     case pictureNotEncoded(CodecError)

@@ -19,7 +19,7 @@ public struct PreparedRecordings: Sendable {
     ///   - start: milliseconds since 1970.
     ///   - length: of one sample, in bytes; it varies a little.
     ///   - missing: the seconds of which nothing came.
-    ///   - codec: that of the pictures; VP8 without it.
+    ///   - codec: the codec of the pictures; VP8 by default.
     ///   - keyFrames: what the key frame of each second is, in turn; bytes that nobody can decode without them.
     ///   - end: why it ended; nil to let it run.
     @discardableResult
@@ -107,7 +107,7 @@ public struct PreparedRecordings: Sendable {
         (0..<length + index % 5).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ index &* 3 &+ track &* 101) }
     }
 
-    /// A picture as the file holds it: of H.264 and H.265 a slice behind its length.
+    /// A picture as the file holds it: for H.264 and H.265, a slice after its length.
     private static func sample(_ picture: [UInt8], _ codec: MP4Track.Codec, isKeyFrame: Bool) -> [UInt8] {
         let header: [UInt8]
         switch codec {

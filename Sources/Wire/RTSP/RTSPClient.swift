@@ -235,7 +235,7 @@ public struct RTSPClient: ~Copyable {
     /// Sends a packet on an interleaved channel. Returns false, and sends nothing, when the packet is too long or too
     /// much output waits already.
     /// - Parameters:
-    ///   - header: the beginning of the packet where it is in other memory than the rest, so that nobody has to join them.
+    ///   - header: the beginning of the packet, if it is in different memory from the rest: the two need not be joined.
     ///   - packet: the rest of the packet.
     @discardableResult
     public mutating func sendInterleaved(

@@ -31,9 +31,9 @@ public enum StreamFormatError: Error, Hashable, Sendable {
 
     /// What is damaged.
     public enum Damage: Hashable, Sendable {
-        /// A tag of FLV has a type that there is not.
+        /// An FLV tag has an unknown type.
         case tagType(UInt8)
-        /// RTMP's chunks are said to have no length.
+        /// The RTMP chunk size is 0.
         case chunkSize
         /// The initialization of a playlist's segments.
         case initialization(MP4ReadError)
@@ -41,7 +41,7 @@ public enum StreamFormatError: Error, Hashable, Sendable {
         case segment(MP4ReadError)
         /// A segment cannot be decrypted with the key that the playlist names.
         case undecryptableSegment
-        /// The key of a playlist's segments has another length than 16 bytes.
+        /// The key of a playlist's segments is not 16 bytes long.
         case keyLength(Int)
         /// A multivariant playlist names no stream.
         case noStream
@@ -51,7 +51,7 @@ public enum StreamFormatError: Error, Hashable, Sendable {
         case sequenceNumber
         /// A segment is a part of a file that cannot be read as one.
         case part
-        /// A segment is the next part of a file of which none came before. Holds the address of the file without its query.
+        /// A segment continues a file of which no part came before. Holds the address of the file without its query.
         case partWithoutPredecessor(address: String)
         /// A segment is a part that lies too far behind.
         case distantPart
@@ -81,21 +81,21 @@ public enum StreamFormatError: Error, Hashable, Sendable {
     public enum Item: Hashable, Sendable {
         /// A playlist.
         case playlist
-        /// A tag of FLV.
+        /// An FLV tag.
         case tag
-        /// The content of FLV's tags.
+        /// The content of FLV tags.
         case tagContent
-        /// A message of RTMP.
+        /// An RTMP message.
         case message
-        /// The content of RTMP's messages.
+        /// The content of RTMP messages.
         case messageContent
-        /// What has come of RTMP's messages that are not complete.
+        /// The parts of incomplete RTMP messages.
         case unfinishedMessages
         /// The list of RTMP's chunk streams.
         case chunkStreams
-        /// A box of MP4.
+        /// An MP4 box.
         case box
-        /// The content of a fragment of MP4.
+        /// The content of an MP4 fragment.
         case fragmentContent
     }
 

@@ -91,7 +91,7 @@ final class CameraStreams: Sendable {
         }
     }
 
-    /// Forgets the streams whose live views have ended. An address takes one offer, so they are of no use any more.
+    /// Forgets the streams whose live views have ended. An address takes one offer, so nothing can use them again.
     func removeEnded(_ views: any LiveViewServing) async {
         // A live view that begins from here on may not be among the leases.
         let begun = Set(streams.withLock { $0.values.compactMap(\.session) })

@@ -53,8 +53,7 @@ extension GatewayAPI {
 
     /// Starts a live view whose lease the gateway extends for as long as the viewer is connected.
     ///
-    /// What ends the views of a token that loses rights does not know of this one yet. So the rights are checked again once
-    /// the view can be ended.
+    /// A loss of rights does not end this view before it is registered. So the rights are checked again once it is.
     /// - Parameter usernameFragment: see ``WHEPSessions/Entry/usernameFragment``.
     func startView(
         _ offer: String, of device: String, usernameFragment: String? = nil, _ request: Request,
@@ -75,7 +74,7 @@ extension GatewayAPI {
         do throws(HomeError) {
             try tokens.requireStill(authorization)
         } catch {
-            // One that has ended meanwhile needs nothing.
+            // If it has already ended, there is nothing to do.
             try? await hub.signalling.views.stopLiveView(
                 SessionReference(started.mediaSessionId, of: device, principal: principal))
             await whepSessions.remove(started.mediaSessionId)

@@ -55,7 +55,7 @@ extension GatewayAPI {
             // Checked again once it can be ended, as for a view (`startView`).
             try tokens.requireStill(authorization)
         } catch {
-            // One that has ended meanwhile needs nothing.
+            // If it has already ended, there is nothing to do.
             try? await hub.signalling.publishing.stopPublishing(
                 SessionReference(started.mediaSessionId, of: device, principal: principal))
             await whipSessions.remove(started.mediaSessionId)

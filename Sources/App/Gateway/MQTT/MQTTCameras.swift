@@ -28,7 +28,7 @@ actor MQTTCameras {
     private var retained: [String: FormerDescription] = [:]
     /// How many of them are compared: many more than a home has cameras. A client of the broker can forge them.
     private static let mostRetained = 1_000
-    /// Whether the home has all cameras of the config. Before that, one that it does not have may still come.
+    /// Whether the home has all cameras of the config. Until then, a missing camera may still come.
     private var isHomeComplete = false
     /// The pictures that are being taken, by camera: one at a time for each.
     private var pictures: [String: Task<Void, Never>] = [:]

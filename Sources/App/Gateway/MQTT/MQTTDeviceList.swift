@@ -238,7 +238,7 @@ actor MQTTDeviceList {
     static func isKey(_ homeKey: String) -> Bool { homeKey.hasPrefix(MQTTDevice.homeKey("")) }
 
     /// Fails while the broker describes the device: it would come back at once. A device that the broker has not described
-    /// since it was last connected stays in the home, but may be forgotten.
+    /// since the gateway last connected stays in the home, but may be forgotten.
     /// - Parameter homeKey: what the home calls the device.
     func requireForgettable(_ homeKey: String) async throws(HomeError) {
         guard let device = described.values.first(where: { MQTTDevice.homeKey($0.key) == homeKey }),

@@ -148,7 +148,7 @@ actor MQTTRunner {
         wasConnected = false
     }
 
-    /// The home now has the cameras of the config, all of them. Nobody waits for what the broker is sent then.
+    /// The home now has all cameras of the config. Nobody waits for what the broker is sent then.
     func camerasAreComplete() {
         guard let cameras else { return }
         Task { await cameras.homeIsComplete() }

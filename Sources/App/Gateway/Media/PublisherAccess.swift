@@ -7,7 +7,7 @@ import Transport
 public enum PublisherVerdict: Equatable, Sendable {
     /// It permits publishing to the device, for this principal.
     case accepted(principal: String)
-    /// It works, and does not permit that.
+    /// The token is valid, but does not permit publishing.
     case forbidden(PublisherTokenFault)
     /// It does not work.
     case unknown

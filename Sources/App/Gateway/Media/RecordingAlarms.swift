@@ -130,10 +130,10 @@ final class RecordingAlarms: Sendable {
     }
 
     /// Reports what was collected, and ends what is over.
-    /// - Parameter isQueued: whether a recording is in the queue of uploads. One that was deleted leaves it without a report
-    ///   of its own.
+    /// - Parameter isQueued: whether a recording is in the queue of uploads. A deleted recording leaves the queue without
+    ///   a report.
     func tick(isQueued: (RecordingSession.ID) -> Bool) {
-        // The queue has a lock of its own, so it is asked outside of this one.
+        // The queue has its own lock, so it is asked outside this one.
         let failing = state.withLock { $0.failing.values.flatMap(\.self) }
         let gone = failing.filter { !isQueued($0) }.sorted { $0.device < $1.device }
         change { state, now in

@@ -2,14 +2,14 @@ import Foundation
 import HomeTypes
 import Transport
 
-/// The records of tokens that have ended. Nobody is shown them, so they go after a while.
+/// The records of tokens that have ended. Nothing shows them, so they are removed after a while.
 extension TokenRegistry {
     /// How long a record stays after the end of its token.
     static let endedLifetime: TimeInterval = 30 * 86_400
     /// How often in a row a record has to be found old, once a minute. A token that has ended because the clock is ahead works
     /// again when the clock is right, so a clock that is wrong for less than an hour must not remove it.
     static let endedChecks = 60
-    /// How many records go at once: each is a write to the disk.
+    /// How many records are removed at once: each costs a write to the disk.
     static let endedBatch = 64
 
     /// Removes the records of tokens that ended long ago, the oldest first. It is called once a minute.
@@ -23,17 +23,17 @@ extension TokenRegistry {
             .sorted { ($0.end, $0.stored.record.id) < ($1.end, $1.stored.record.id) }
             .map(\.stored)
         oldRecords = Dictionary(uniqueKeysWithValues: old.map { ($0.record.id, (oldRecords[$0.record.id] ?? 0) + 1) })
-        // While a record cannot be read, its token may be anybody's who has no record.
+        // An unreadable record may be that of any principal without a record.
         guard !isDamaged else { return }
         let removable = old.filter { oldRecords[$0.record.id, default: 0] >= Self.endedChecks }
         let makers = Self.makers(of: records, without: removable)
         for stored in removable.filter({ !makers.contains($0.record.id) }).prefix(Self.endedBatch) {
-            // What the disk does not take now goes the next time.
+            // What the disk refuses now is removed next time.
             do throws(HomeError) { try remove(stored) } catch { return }
         }
     }
 
-    /// The old records that others need: a token whose maker does not exist is revoked by the next start. A revoked token has
+    /// The old records that others need: a token whose maker does not exist is revoked at the next start. A revoked token has
     /// made nothing that works.
     private static func makers(of records: [String: Stored], without old: [Stored]) -> Set<String> {
         var unneeded = old.filter { $0.record.revokedAt == nil }

@@ -301,7 +301,7 @@ public actor TokenRegistry {
     func remove(_ stored: Stored) throws(HomeError) {
         let id = stored.record.id
         do throws(StoreFailure) {
-            // One that somebody else has changed is not the one that has ended.
+            // A record that somebody else has changed is not the one that ended.
             if let store, try store.delete(TokenRecord.kind, id, expecting: stored.version) == nil { return }
         } catch {
             throw .unavailable("the token cannot be removed: \(error)")

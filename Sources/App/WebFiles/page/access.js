@@ -157,10 +157,12 @@ export class AccessCard {
 
   /** @param {Token} token */
   async revoke(token) {
+    const { hidings } = this;
     const question = t("access.revokeTheTokenOfName2", { name: token.name });
     const details = [t("access.revokingEffect")];
     if (await ask({ question, details, yes: t("access.revoke"), isDangerous: true }) === null) return;
     await remove("/v1/tokens/" + encodeURIComponent(token.id));
+    this.requireSame(hidings);
     if (this.changed?.id === token.id) this.edit(null);
     await this.load();
   }
@@ -192,10 +194,13 @@ export class AccessCard {
    * @param {() => Promise<unknown>} run
    */
   async attempt(run) {
+    const { hidings } = this;
     this.fault.hidden = true;
     try {
       await run();
     } catch (error) {
+      // It is the answer to somebody who has signed out since.
+      if (hidings !== this.hidings) return;
       this.fault.textContent = error instanceof Error ? error.message : String(error);
       this.fault.hidden = false;
     }

@@ -317,7 +317,7 @@ export async function signIn(name, password) {
 }
 
 /**
- * Ends a token if somebody got it by signing in. Other tokens are whole: they may be in other places, too.
+ * Ends a token if somebody got it by signing in. Other tokens stay valid: they may be in use elsewhere.
  * @param {{ authorization: string }} headers with the token, which the page has forgotten
  * @returns {Promise<void>}
  */

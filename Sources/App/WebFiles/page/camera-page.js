@@ -185,7 +185,12 @@ function showFull() {
 
 whenRefused(end);
 // Without a token in the address, it shows what the person may see who is signed in here.
-if (!token) whenTokenChanges(() => location.reload());
+if (!token) whenTokenChanges(() => {
+  end();
+  say(t("cameraPage.noToken"));
+  // Whoever has just signed in has reached the gateway. Without it, a browser would show a page of its own about that.
+  if (takeToken()) location.reload();
+});
 retry.addEventListener("click", () => live?.start());
 sound.addEventListener("click", () => {
   video.muted = !video.muted;

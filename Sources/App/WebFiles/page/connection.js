@@ -47,9 +47,12 @@ export class Connection {
    */
   signOut(message = "", options) {
     this.stop();
-    // The views are given back with the token.
-    this.hide();
-    forgetToken(options);
+    try {
+      // The requests that end the views need the token.
+      this.hide();
+    } finally {
+      forgetToken(options);
+    }
     this.say("", t("connection.signedOut"));
     this.form.show(message);
   }

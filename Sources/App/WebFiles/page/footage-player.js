@@ -272,7 +272,7 @@ export class FootagePlayer {
    */
   async done(buffer, action) {
     if (this.isClosed) throw new DOMException("closed", "AbortError");
-    // The buffer is used for hours, and its errors are rare.
+    // The buffer is used for hours, so no listener may stay.
     const end = new AbortController();
     const { signal } = end;
     try {

@@ -71,8 +71,11 @@ consent.addEventListener("submit", (event) => {
 });
 byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(undefined));
 
-// Nobody answers for a person who has signed out.
-whenTokenChanges(() => location.reload());
+// Nobody may answer for a person who has signed out.
+whenTokenChanges(() => {
+  consent.hidden = true;
+  location.reload();
+});
 // Whoever made the address must not choose the account that is linked.
 if (takeToken({ ignoresAddress: true })) open();
 else signIn.show("");

@@ -60,8 +60,8 @@ export class LiveSilence {
   restartIfStuck() {
     const { live } = this;
     const isVisible = document.visibilityState === "visible";
-    // A hidden page may show no pictures, and look late at what comes. By WebRTC, the browser itself ends a connection on which
-    // nothing comes. A WebSocket whose gateway has lost power stays open, and somebody may listen to it.
+    // A hidden page may show no pictures, and process late what arrives. With WebRTC, the browser itself ends a connection on which
+    // nothing arrives. A WebSocket whose gateway has lost power stays open, and somebody may listen to it.
     const last = isVisible ? live.watch.pulse.last : live.fallback.heardAt;
     if (!live.isConnected || live.talk.isTalking || (!isVisible && last === null)) return;
     const now = performance.now();
@@ -102,8 +102,9 @@ export class LiveSilence {
   }
 
   /**
-   * The picture does not come through by WebRTC, or the browser does not decode it. A gateway that does not answer is waited for,
-   * unless the connection is over. What was cut off says nothing about this network and this browser: it is tried again.
+   * The picture does not come through by WebRTC, or the browser does not decode it. A view waits for a gateway that does not
+   * answer, unless its connection has failed. A connection that was cut off says nothing about this network or this browser, so it
+   * is tried again.
    * @param {number} generation
    * @param {boolean} isThrough
    * @param {string} [codec]

@@ -1,5 +1,5 @@
 import { getSession, sourceOf, statusOf } from "./api.js";
-import { isBroken } from "./liveness.js";
+import { isBroken, patience as longestGap } from "./liveness.js";
 import { countArrivals } from "./reception.js";
 
 // Milliseconds in which nothing at all comes, after the picture has stopped: then the path is taken for lost. A browser takes five
@@ -31,7 +31,7 @@ export class PathLoss {
     /** @type {{ count: number, at: number } | null} */
     this.heard = null;
     this.hasSuspected = false;
-    // The connection whose statistics are awaited, by its number. A browser may never bring those of a connection that was closed.
+    // The connection whose statistics are awaited, by its number. A browser may never return those of a closed connection.
     this.looked = -1;
   }
 
@@ -89,9 +89,11 @@ export class PathLoss {
   async check() {
     const { live } = this;
     if (!live.isWanted) return;
-    // Nothing says that a WebSocket or a series of pictures has ended with a gateway that lost power.
+    // A WebSocket or a series of pictures does not report that its gateway has lost power. Where pictures are far apart, none
+    // may have been due.
     const { heardAt } = live.fallback;
-    if (heardAt !== null && heardAt < live.silence.lostAt) return live.restart();
+    const isSilent = heardAt !== null && performance.now() - heardAt > longestGap(live.watch.pulse.usualGap);
+    if (isSilent && heardAt < live.silence.lostAt) return live.restart();
     if (!live.session) return live.nudge();
     const { generation, pc } = live;
     try {

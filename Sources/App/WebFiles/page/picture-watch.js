@@ -27,7 +27,7 @@ export class PictureWatch {
     this.hasBeaten = false;
     /** @type {{ frames: number, packets: number } | null} */
     this.counts = null;
-    // The connection whose statistics are awaited. A browser may never bring those of a connection that was closed.
+    // The connection whose statistics are awaited. A browser may never return those of a closed connection.
     this.looked = -1;
     this.isCatchingUp = false;
     /** @type {number | undefined} */

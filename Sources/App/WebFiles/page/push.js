@@ -199,8 +199,8 @@ export async function changeWishes(id, wishes) {
 export async function tryOut(id) { return send("POST", `${path}/${encodeURIComponent(id)}/test`); }
 
 /**
- * Ends the notifications of this browser, and takes away those that it still shows. A gateway that is not reached finds out with
- * the next one.
+ * Ends the notifications of this browser, and takes away those that it still shows. A gateway that cannot be reached finds out
+ * with the next notification.
  * @param {{ authorization?: string }} [headers] with the token, if the page has forgotten it
  */
 export async function unsubscribe(headers) {
@@ -214,7 +214,7 @@ export async function unsubscribe(headers) {
 
 async function unsubscribeBrowser() {
   const registration = await navigator.serviceWorker?.getRegistration("/");
-  for (const shown of await registration?.getNotifications?.() ?? []) shown.close();
+  for (const shown of await registration?.getNotifications?.().catch(() => []) ?? []) shown.close();
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
 }
 

@@ -36,9 +36,10 @@ export class SignInForm {
     this.token.focus();
   }
 
-  /** The next person does not see who was here. */
+  /** Hides the form, and clears it: the next person must not see who was here. */
   hide() {
     this.form.hidden = true;
     this.name.value = "";
+    this.token.value = "";
   }
 }

@@ -72,7 +72,7 @@ export class Talk {
       microphone.getTracks().forEach((track) => track.stop());
       if (this.microphone === microphone) this.microphone = null;
     };
-    // A view that ends meanwhile closes it, and does not wait for the camera.
+    // If the view ends meanwhile, it closes the microphone without waiting for the camera.
     if (generation === live.generation) this.microphone = microphone;
     this.isOpening = true;
     live.onChange();

@@ -31,6 +31,8 @@ export class Wiring {
    */
   constructor(parts, connect) {
     this.parts = parts;
+    /** @type {(() => Promise<void>) | null} ends the token of a sign-out that waits for the end of the notifications */
+    this.endToken = null;
     this.connection = connect({
       load: (options) => parts.reader.load(options),
       opened: () => this.opened(),
@@ -86,10 +88,18 @@ export class Wiring {
   async signOut() {
     const headers = { authorization: authorization() };
     this.connection.signOut("", { everywhere: true });
-    const limit = new Promise((resolve) => { setTimeout(resolve, patience); });
+    const endToken = async () => {
+      if (this.endToken === endToken) this.endToken = null;
+      // If the gateway cannot be reached, the token lasts until it expires.
+      await endSignIn(headers).catch(() => {});
+    };
+    this.endToken = endToken;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const limit = new Promise((resolve) => { timer = setTimeout(resolve, patience); });
     await Promise.race([unsubscribe(headers).catch(() => {}), limit]);
-    // A gateway that is not reached ends it with its time.
-    await endSignIn(headers).catch(() => {});
+    clearTimeout(timer);
+    if (this.endToken === endToken) await endToken();
   }
 
   /** Somebody has signed in or out in another tab. */
@@ -110,10 +120,11 @@ export class Wiring {
     this.parts.views.tick(isWholeSecond);
   }
 
-  /** A page that is left ends its sessions. */
+  /** A page that is left ends its sessions, and waits for nothing. */
   left() {
     this.parts.views.close();
     this.parts.home.suspend();
+    this.endToken?.();
   }
 
   /** A page that returns from the browser's back/forward cache watches again. */

@@ -5,8 +5,8 @@ import Transport
 /// A stream of candidates. Whenever the home changes in a way that can change them, the gateway is asked again. There is one
 /// request at a time, however often the home changes.
 ///
-/// A gateway that cannot be reached is asked again for as long as it may be away, as the event stream does it: a short loss of
-/// the connection does not end the stream.
+/// An unreachable gateway is asked again for as long as it may be away, as in the event stream. A short loss of the connection
+/// does not end the stream.
 final class CandidateSource: StreamSource {
     private struct State: Sendable {
         var observers: [(HomeState.Topic, UInt64)] = []
@@ -69,8 +69,8 @@ final class CandidateSource: StreamSource {
     }
 
     /// Asks the gateway, and again while it is away.
-    /// - Throws: the last error once the gateway has been away for longer than the configured patience; immediately what it
-    ///   answers if it refuses.
+    /// - Throws: the last error once the gateway has been away for longer than the configured patience; a refusal at
+    ///   once.
     private func fetchPatiently() async throws(HomeError) -> CandidateRecords {
         let configuration = query.model.configuration
         let begin = ContinuousClock.now
@@ -79,7 +79,7 @@ final class CandidateSource: StreamSource {
             do throws(HomeError) {
                 return try await fetch()
             } catch {
-                // 429: other requests hold all places, which does not last.
+                // 429: other requests hold all places for the moment.
                 guard error.code == .unavailable || error.code == .resourceExhausted else { throw error }
                 let wait = backOff.wait()
                 guard begin.duration(to: .now) + wait <= configuration.patience else { throw error }

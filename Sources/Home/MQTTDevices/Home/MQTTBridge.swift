@@ -160,7 +160,7 @@ public actor MQTTBridge {
 
     // MARK: Devices
 
-    /// Whether the broker has described a device since it was last connected.
+    /// Whether the broker has described a device since the gateway last connected.
     public func describes(_ key: String) -> Bool { home.isDescribed(key, over: connection.counts.connections) }
 
     /// Forgets a device that the broker does not describe any more. If it is described again, it is new.

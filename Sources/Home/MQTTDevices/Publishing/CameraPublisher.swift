@@ -106,7 +106,7 @@ public struct CameraPublisher: Sendable {
     }
 
     /// Removes from the broker what it retains from an earlier time: a camera that has left the home while the broker or the
-    /// gateway was away, or the states of a camera at topics where it is not published any more.
+    /// gateway was away, or the states of a camera at topics that it no longer uses.
     /// - Parameter isInHome: whether the home has the camera.
     public func clear(_ former: FormerDescription, isInHome: Bool) -> [MQTTPublication] {
         let id = former.cameraID

@@ -10,7 +10,7 @@ public struct FormerDescription: Sendable, Hashable {
     /// - Parameter isMinted: whether an identifier is of the kind that the home mints, which no other program gives.
     /// - Returns: nil for any other message, and for the description of another gateway.
     public init?(_ message: MQTTMessage, settings: CameraPublisher.Settings, isMinted: (String) -> Bool) {
-        // What is not retained comes from the present, and the gateway knows what it publishes now.
+        // A message that is not retained is new, and the gateway knows what it publishes now.
         guard message.isRetained, message.payload.count <= MQTTHome.longestDescription,
             let id = settings.cameraID(describedBy: message.topic), let json = MQTTPayload(message).json,
             json["origin"]?["name"]?.string == settings.origin

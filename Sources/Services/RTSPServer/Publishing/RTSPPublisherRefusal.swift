@@ -4,7 +4,8 @@ import Signalling
 public enum RTSPPublisherRefusal: Equatable, Sendable {
     /// Nobody can publish here.
     case notOffered
-    /// Its token works, and does not permit publishing there; says what would help, in the words of whoever judged the token.
+    /// Its token is valid, but does not permit publishing there. Holds what would help, in the words of whoever judged the
+    /// token.
     case token(words: String)
     /// What it announces cannot be used.
     case announcement(AnnouncementFault)

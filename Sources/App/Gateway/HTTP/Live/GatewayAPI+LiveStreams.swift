@@ -26,8 +26,8 @@ extension GatewayAPI {
         }
     }
 
-    /// A place to watch a device's live pictures without WebRTC. What ends the watchers of a token that loses rights does not
-    /// know of this one yet. So the rights are checked again once it can be ended.
+    /// A place to watch a device's live pictures without WebRTC. A loss of rights does not end it before it is registered. So
+    /// the rights are checked again once it is.
     /// - Throws: `resourceExhausted` where there is none, and what ``TokenRegistry/requireStill(_:toGive:)`` throws.
     func watcher(of device: String, _ context: GatewayRequestContext) throws -> LiveWatchers.Watcher {
         let authorization = try self.authorization(context)
