@@ -253,6 +253,17 @@ import Testing
         #expect(reached == expected)
     }
 
+    @Test func `a session that begins while ended ones are looked for is not taken for one of them`() async {
+        let sessions = WHEPSessions()
+        let entry = WHEPSessions.Entry(deviceID: "door", principal: "owner", entityTag: "1")
+        await sessions.add("ended", entry)
+        await sessions.add("alive", entry)
+        let begun = await sessions.begun
+        await sessions.add("new", entry)
+        #expect(await Set(sessions.removeEnded(of: begun, alive: ["alive"]).keys) == ["alive", "new"])
+        #expect(await sessions["ended"] == nil)
+    }
+
     @Test func theLeaseOfAConnectedPlayerIsExtendedAndNoOther() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

@@ -121,8 +121,10 @@ enum WHEPLeaseKeeper {
 
     static func extendLeases(of whepSessions: WHEPSessions, hub: HomeHub, tokens: TokenRegistry) async {
         let views = hub.signalling.views
+        // A view that begins from here on may not be among the leases.
+        let begun = await whepSessions.begun
         let leases = await views.leases()
-        let entries = await whepSessions.retain(alive: Set(leases.map(\.mediaSessionId)))
+        let entries = await whepSessions.removeEnded(of: begun, alive: Set(leases.map(\.mediaSessionId)))
         for lease in leases where lease.expiresInSeconds < marginSeconds && lease.isConnected {
             // A view that began while its token was revoked lives no longer than one lease.
             guard let entry = entries[lease.mediaSessionId],

@@ -258,9 +258,12 @@ actor WHEPSessions {
         entries.filter { $0.value.principal == principal }.map { ($0.key, $0.value.deviceID) }
     }
 
-    /// Removes the sessions that have ended, and returns the rest.
-    func retain(alive: Set<String>) -> [String: Entry] {
-        entries = entries.filter { alive.contains($0.key) }
+    /// The sessions that have begun.
+    var begun: Set<String> { Set(entries.keys) }
+
+    /// Removes those of the sessions `begun` that are not alive, and returns the rest. One that has begun since then stays.
+    func removeEnded(of begun: Set<String>, alive: Set<String>) -> [String: Entry] {
+        for session in begun.subtracting(alive) { entries[session] = nil }
         return entries
     }
 }
