@@ -275,8 +275,8 @@ targets += table(
         LocalNetworkTests: LocalNetwork DatagramPort HTTPMedia PortMapping Transport
         DataChannelsTests: DataChannels SCTP Transport
         DatagramPortTests: DatagramPort CLinuxUDP Transport
-        MediaRelayTests: MediaRelay PeerFakes PeerConnection Congestion ICE DTLS STUN TURN TURNFakes TLSFakes RTP SDP
-            DatagramPort Transport NetworkSimulator
+        MediaRelayTests: MediaRelay StationFakes PeerFakes PeerConnection Congestion ICE DTLS STUN TURN TURNFakes TLSFakes
+            RTP SDP DatagramPort Transport NetworkSimulator
         StationsTests: Stations StationFakes MediaRelay Cameras Codecs DatagramPort SDP RTP RTSP Transport
         SignallingTests: Signalling Stations StationFakes PeerFakes MediaRelay Cameras Codecs PeerConnection
             DataChannels HomeTypes STUN ICE DTLS DatagramPort SDP RTP Transport

@@ -2,6 +2,7 @@ import DatagramPort
 import Glibc
 import RTP
 import STUN
+import StationFakes
 import Testing
 import Transport
 
@@ -37,7 +38,7 @@ import Transport
 
         init(to port: UInt16) throws {
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var patience = timeval(tv_sec: 20, tv_usec: 0)
+            var patience = timeval(tv_sec: 120, tv_usec: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -364,14 +365,5 @@ import Transport
         relay.stop()
         #expect(client.isClosed())
         #expect(relay.tcpPort == nil)
-    }
-
-    /// Whether a condition comes true, within a bound of turns of the relay.
-    private func eventually(_ condition: () async -> Bool) async -> Bool {
-        for _ in 0..<20_000 {
-            if await condition() { return true }
-            await Task.yield()
-        }
-        return false
     }
 }
