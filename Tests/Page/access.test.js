@@ -43,6 +43,17 @@ test("a look that fails after a sign-out is not repeated", async () => {
   assert.equal(card.isBehind, false);
 });
 
+test("an error is not shown to the next person", async () => {
+  let fail;
+  const attempt = card.attempt(() => new Promise((_, reject) => { fail = reject; }));
+  card.hide();
+  fail(new Error("Grandma cannot be changed"));
+  await attempt;
+  assert.deepEqual([card.fault.hidden, card.fault.textContent], [true, ""]);
+  await card.attempt(async () => { throw new Error("choose a scope"); });
+  assert.deepEqual([card.fault.hidden, card.fault.textContent], [false, "choose a scope"]);
+});
+
 test("what comes after a sign-out is neither shown nor kept for the next person", async () => {
   const places = { structures: [{ id: "s1", name: "The lake house" }], devices: [{ id: "yard", name: "The cellar" }] };
   const tokens = { tokens: [{ id: "t1", name: "Grandma", grants: [], createdBy: "owner" }] };

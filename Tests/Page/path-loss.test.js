@@ -388,8 +388,8 @@ test("pictures that are far apart do not begin again because the gateway was awa
   live.link.isUp = true;
   live.silence.tick();
   await live.check();
-  await pass(100);
-  assert.equal(became.connections, 0);
+  await pass(1000);
+  assert.deepEqual([became.connections, live.state, live.fallback.isOpen], [0, "live", true]);
 });
 
 test("a gateway that is reached again is asked at once, and once", async () => {
