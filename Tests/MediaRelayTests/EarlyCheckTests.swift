@@ -128,7 +128,7 @@ import Transport
         let host = TransportAddress(ipv4: 0x7F00_0001, port: relay.port.localPort)
         let address = TransportAddress(ipv4: 0x7F00_0001, port: client.localPort)
         var random = RandomSource.system
-        let placement = relay.place()
+        let placement = relay.place(for: "front-door")
         let viewerCredentials = ICECredentials(using: &random)
         let relayCredentials = placement.credentials(using: &random)
         let pair = try PeerPair(from: address, viewerCredentials, to: host, relayCredentials)

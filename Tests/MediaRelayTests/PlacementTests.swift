@@ -1,3 +1,4 @@
+import DatagramPort
 import ICE
 import PeerConnection
 import PeerFakes
@@ -8,13 +9,32 @@ import Transport
 
 /// A session gets its shard before its credentials, which name it.
 @Suite struct PlacementTests {
-    @Test func aSessionGoesWhereTheFewestAre() {
+    @Test func `a session goes to its camera's home shard until others have far fewer`() {
         let placements = Placements(shards: 3)
-        var places = (0..<7).map { _ in placements.take() }
-        #expect(places.map(\.shard) == [0, 1, 2, 0, 1, 2, 0])
+        let lead = Placements.advantage
+        var places = (0..<lead).map { _ in placements.take(preferring: 1) }
+        #expect(places.allSatisfy { $0.shard == 1 })
+        // The lowest of several, and then the home again.
+        places += (0..<4).map { _ in placements.take(preferring: 1) }
+        #expect(places.dropFirst(lead).map(\.shard) == [0, 2, 1, 0])
+        // A shard that sessions have left takes others at once.
         places.removeAll { $0.shard == 1 }
-        // The lowest of several.
-        #expect((0..<3).map { _ in placements.take() }.map(\.shard) == [1, 1, 1])
+        #expect(placements.take(preferring: 1).shard == 1)
+    }
+
+    @Test func `the sessions of one camera are spread over all shards`() {
+        let placements = Placements(shards: 4)
+        let places = (0..<1_000).map { _ in placements.take(preferring: 2) }
+        let counts = (0..<4).map { shard in places.count { $0.shard == shard } }
+        #expect(counts == [246, 246, 262, 246])
+    }
+
+    @Test func `a camera's sessions are where its tracks are at home`() throws {
+        let relay = try MediaRelay(ports: try UDPPortGroup(.loopback(), count: 4))
+        defer { relay.stop() }
+        for camera in ["front-door", "garden", "garage", "drive", "nursery"] {
+            #expect(relay.place(for: camera).shard == ShardMark.home(of: camera, of: 4))
+        }
     }
 
     @Test(arguments: [1, 2, 3, 7, 63, 64]) func everyFragmentNamesItsShard(_ count: Int) {

@@ -108,7 +108,7 @@ private final class ThreadedBenchmarkRelay: ConnectableRelay {
     }
 
     func credentials(using random: inout RandomSource) -> ICECredentials {
-        relay.place().credentials(using: &random)
+        relay.place(for: track.camera).credentials(using: &random)
     }
 
     func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> SessionStatus {

@@ -3,8 +3,8 @@ import PeerConnection
 import Transport
 
 extension MediaRelay {
-    /// A place for another session.
-    public func place() -> RelayPlacement { placements.take() }
+    /// A place for another session of a camera: on its home shard, unless others have far fewer sessions.
+    public func place(for camera: String) -> RelayPlacement { placements.take(preferring: home(of: camera)) }
 
     /// Adds a viewer. `notify` is called on a shard's thread: it must not wait.
     public func addViewer(
@@ -177,13 +177,19 @@ final class Placements: Sendable {
         counts = Locked(Array(repeating: 0, count: shards))
     }
 
-    /// A place on the shard with the fewest sessions, the first of several.
-    func take() -> RelayPlacement {
+    /// How many sessions more than another a shard may have because it is preferred. A frame for that many viewers takes a
+    /// fraction of a millisecond.
+    static let advantage = 16
+
+    /// A place on the preferred shard, or on the one with the fewest sessions, the first of several, if that has at least
+    /// ``advantage`` fewer.
+    func take(preferring preferred: Int) -> RelayPlacement {
         let shard = counts.withLock { counts in
-            var fewest = 0
-            for shard in counts.indices where counts[shard] < counts[fewest] { fewest = shard }
-            counts[fewest] += 1
-            return fewest
+            var chosen = 0
+            for shard in counts.indices where counts[shard] < counts[chosen] { chosen = shard }
+            if counts[preferred] < counts[chosen] + Self.advantage { chosen = preferred }
+            counts[chosen] += 1
+            return chosen
         }
         return RelayPlacement(shard: shard, placements: self)
     }

@@ -165,7 +165,7 @@ extension MediaRelay {
         }
     }
 
-    private func home(of camera: String) -> Int { ShardMark.home(of: camera, of: links.count) }
+    func home(of camera: String) -> Int { ShardMark.home(of: camera, of: links.count) }
 
     /// Runs `body` on the home shard of a track.
     @discardableResult

@@ -14,7 +14,7 @@ extension LiveViewService {
         let offerReceived = MonotonicClock.now
         let station = try registry.station(of: request.deviceID)
         let offer = try SessionDescription(offer: request.offerSdp)
-        let placement = registry.relay.place()
+        let placement = registry.relay.place(for: request.deviceID)
         let sessionID = registry.identifier(at: placement, using: &random)
         // From here on the view does not begin, or ends, when the camera is switched off.
         let permit = try SignallingError.translating { () throws(StationError) in

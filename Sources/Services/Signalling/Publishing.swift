@@ -93,7 +93,7 @@ actor Publishing: PublishingServing {
 
     func startPublishing(_ request: StartLiveViewRequest) throws(SignallingError) -> StartLiveViewResponse {
         let (station, source) = try publishedSource(of: request.deviceID)
-        let placement = registry.relay.place()
+        let placement = registry.relay.place(for: request.deviceID)
         var transport = SessionTransport(for: request, at: placement, in: registry, random: &random)
         // Viewers stay when the publisher returns with the same codecs.
         let negotiation = PublisherNegotiation(
