@@ -259,6 +259,37 @@ import Transport
         }
     }
 
+    @Test func `a token with the name of one that has just ended keeps what it holds`() async throws {
+        let clock = Locked(Date(timeIntervalSince1970: 1_000))
+        let registry = TokenRegistry(file: TokenStore(tokens: []), now: { clock.withLock { $0 } })
+        let told = Locked<[String]>([])
+        await registry.observe { name, access in told.withLock { $0.append("\(name) \(access.grants.count)") } }
+        func add(_ id: String, until end: Double?) async throws {
+            try await registry.add(
+                TokenRecord(
+                    id: id, name: "guest", access: Access([.init([.read])]), createdAt: clock.withLock { $0 },
+                    createdBy: "owner", expiresAt: end.map { Date(timeIntervalSince1970: $0) },
+                    secrets: [.init(kind: .access, digest: TokenRegistry.digest(of: id))]))
+        }
+        func end(at time: Double) async -> [String] {
+            clock.withLock { $0 = Date(timeIntervalSince1970: time) }
+            told.withLock { $0 = [] }
+            await registry.endExpired()
+            return told.withLock { $0 }
+        }
+        try await add("t1", until: 2_000)
+        clock.withLock { $0 = Date(timeIntervalSince1970: 2_000) }
+        told.withLock { $0 = [] }
+        // Before anybody has looked for tokens that have ended.
+        try await add("t2", until: nil)
+        #expect(told.withLock { $0 } == ["guest 0", "guest 1"])
+        #expect(await end(at: 2_001) == [])
+        // The clock was ahead, so both work. The end of the first takes nothing from the second.
+        #expect(await end(at: 1_500) == [])
+        #expect(await end(at: 2_001) == ["guest 1"])
+        #expect(registry.authorization(holding: "t2") != nil)
+    }
+
     @Test func `tokens survive a restart as digests, and a damaged one does not work`() async throws {
         let folder = try TemporaryFolder()
         try folder.directory.create()

@@ -202,7 +202,14 @@ public actor TokenRegistry {
         let written = try write(Stored(record: record, version: 0))
         // Somebody else may have had the name, and ended while the gateway was stopped. What a token has left that cannot
         // be read continues.
-        if !mayBeBack { await onChange(record.name, .nothing) }
+        if !mayBeBack {
+            // That is their end. Noticed later, it would end what the new holder has.
+            let now = self.now()
+            for (id, former) in records where id != record.id && former.record.name == record.name {
+                if !former.record.works(at: now) { expired.insert(id) }
+            }
+            await onChange(record.name, .nothing)
+        }
         await onChange(record.name, record.access)
         return written
     }
@@ -272,7 +279,8 @@ public actor TokenRegistry {
         // The clock may have been ahead. A token that works again ends once more when its time is really over.
         expired.formIntersection(over.map(\.record.id))
         for stored in over where expired.insert(stored.record.id).inserted {
-            await onChange(stored.record.name, .nothing)
+            // Another token may have the name by now.
+            await onChange(stored.record.name, access(of: stored.record.name))
         }
     }
 
