@@ -78,14 +78,15 @@ struct PicturePruner: Service {
     }
 }
 
-/// The work of about once a second: heartbeats, the leases of WHEP players, tokens whose time is over, and log lines about
-/// connections.
+/// The work of about once a second: heartbeats, the leases of WHEP players, tokens whose time is over and what is left
+/// of them, and log lines about connections.
 struct Ticker: Service {
     let hub: HomeHub
     let whepSessions: WHEPSessions
     let cameraStreams: CameraStreams
     let tokens: TokenRegistry
     let reporter: ConnectionReporter
+    var push: PushService?
 
     static let heartbeatSeconds: UInt64 = 15
 
@@ -107,7 +108,10 @@ struct Ticker: Service {
     func handle(_ tick: UInt64) async {
         if tick.isMultiple(of: Self.heartbeatSeconds) { await hub.sendHeartbeat() }
         await tokens.endExpired()
-        if tick.isMultiple(of: 60) { await tokens.removeEnded() }
+        if tick.isMultiple(of: 60) {
+            await tokens.removeEnded()
+            await push?.endRightless()
+        }
         guard tick.isMultiple(of: 5) else { return }
         await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub, tokens: tokens)
         await cameraStreams.removeEnded(hub.signalling.views)

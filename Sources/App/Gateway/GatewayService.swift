@@ -219,12 +219,16 @@ public struct GatewayService: Service {
         directory: StateDirectory, logger: Logger
     ) -> PushService? {
         guard let settings else { return nil }
+        let accessOf: @Sendable (String) -> Access = { [weak registry] in registry?.access(of: $0) ?? .nothing }
+        let isUnknown: @Sendable (String) -> Bool = { [weak registry] in registry?.isUnknown($0) ?? true }
         do {
             return PushService(
-                hub: hub, subscriptions: PushSubscriptions(store: store, logger: logger),
-                vapid: try VAPID.openOrCreate(in: directory), settings: settings,
-                accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing },
-                isUnknown: { [weak registry] in registry?.isUnknown($0) ?? true }, logger: logger)
+                hub: hub,
+                subscriptions: PushSubscriptions(
+                    store: store, isRightless: { accessOf($0) == .nothing && !isUnknown($0) }, logger: logger),
+                vapid: try VAPID.openOrCreate(in: directory), settings: settings, accessOf: accessOf,
+                isUnknown: isUnknown, mayReturn: { [weak registry] in await registry?.mayReturn($0) ?? true },
+                logger: logger)
         } catch {
             logger.error("browsers are not notified, because the key cannot be kept", metadata: ["reason": "\(error)"])
             return nil
@@ -327,7 +331,7 @@ public struct GatewayService: Service {
             cameras.endReaders(of: $0) { [access = $1, directory = enforcement.hub.directory] device in
                 access.permits(.view, directory.device(device))
             }
-            if $1 == .nothing { await push?.subscriptions.end(of: $0) }
+            if $1 == .nothing { await push?.endBrowsers(of: $0) }
             await automationRecords?.validate(ownedBy: $0)
             await automations?.takeUp(ownedBy: $0)
             await reporter?.follow()
@@ -340,7 +344,7 @@ public struct GatewayService: Service {
             HomeFollower(hub: hub),
             Ticker(
                 hub: hub, whepSessions: api.whepSessions, cameraStreams: api.cameraStreams, tokens: registry,
-                reporter: ConnectionReporter(shared: shared, logger: logger)),
+                reporter: ConnectionReporter(shared: shared, logger: logger), push: push),
             MQTTEnder(mqtt: mqtt),
             AutomationRunner(
                 service: automations, records: automationRecords, isEnabled: configuration.automations.isEnabled),

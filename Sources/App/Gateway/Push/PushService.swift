@@ -33,6 +33,7 @@ actor PushService {
     private let hub: HomeHub
     private let accessOf: @Sendable (String) -> Access
     private let isUnknown: @Sendable (String) -> Bool
+    private let mayReturn: @Sendable (String) async -> Bool
     private let client: PushClient
     private let logger: Logger
     private let inbox: AsyncStream<PushHappening>.Continuation
@@ -44,10 +45,12 @@ actor PushService {
     /// - Parameters:
     ///   - accessOf: what a principal may do.
     ///   - isUnknown: whether that is not known, because the record of the principal's token may be damaged.
+    ///   - mayReturn: whether a principal has no rights only because the time of its token is over.
     init(
         hub: HomeHub, subscriptions: PushSubscriptions, vapid: VAPID, settings: GatewayConfiguration.Push,
         client: PushClient? = nil, accessOf: @escaping @Sendable (String) -> Access,
-        isUnknown: @escaping @Sendable (String) -> Bool = { _ in false }, logger: Logger
+        isUnknown: @escaping @Sendable (String) -> Bool = { _ in false },
+        mayReturn: @escaping @Sendable (String) async -> Bool = { _ in false }, logger: Logger
     ) {
         self.hub = hub
         self.subscriptions = subscriptions
@@ -56,6 +59,7 @@ actor PushService {
         self.client = client ?? PushClient(vapid: vapid, settings: settings)
         self.accessOf = accessOf
         self.isUnknown = isUnknown
+        self.mayReturn = mayReturn
         self.logger = logger
         (happenings, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.backlog))
     }
@@ -78,12 +82,20 @@ actor PushService {
         }
     }
 
-    /// Forgets the browsers of principals whose rights have ended while the gateway was stopped. Later ends are reported.
-    private func endRightless() async {
+    /// Forgets the browsers of principals whose rights have ended while the gateway was stopped, and of those who do
+    /// not return. It is called at the start and once a minute.
+    func endRightless() async {
         let principals = Set(await subscriptions.all.map(\.principal))
         for principal in principals.sorted() where accessOf(principal) == .nothing && !isUnknown(principal) {
-            await subscriptions.end(of: principal)
+            await endBrowsers(of: principal)
         }
+    }
+
+    /// Forgets the browsers of a principal that has lost all rights. While it may return, they stay and are not
+    /// notified.
+    func endBrowsers(of principal: String) async {
+        guard await !mayReturn(principal) else { return }
+        await subscriptions.end(of: principal)
     }
 
     /// Ends `run()`.

@@ -18,13 +18,19 @@ actor PushSubscriptions {
     }
 
     private let store: (any SharedStore)?
+    private let isRightless: @Sendable (String) -> Bool
     private let logger: Logger
     private var stored: [String: Stored] = [:]
 
     /// Reads what the store keeps.
-    /// - Parameter store: keeps the subscriptions; nil to keep them until the gateway stops.
-    init(store: (any SharedStore)?, logger: Logger) {
+    /// - Parameters:
+    ///   - store: keeps the subscriptions; nil to keep them until the gateway stops.
+    ///   - isRightless: whether a principal may do nothing now. Its browsers give way to those of others.
+    init(
+        store: (any SharedStore)?, isRightless: @escaping @Sendable (String) -> Bool = { _ in false }, logger: Logger
+    ) {
         self.store = store
+        self.isRightless = isRightless
         self.logger = logger
         do throws(StoreFailure) {
             for object in try store?.objects(PushSubscription.kind) ?? [] {
@@ -62,7 +68,9 @@ actor PushSubscriptions {
         page: String, for principal: String, at now: Date
     ) throws(HomeError) -> (subscription: PushSubscription, isNew: Bool) {
         if var known = stored.values.first(where: { $0.subscription.endpoint == endpoint.url }) {
-            if known.subscription.principal != principal { try requirePlace(principal) }
+            if known.subscription.principal != principal {
+                try makePlace(for: principal, takingOver: known.subscription.id)
+            }
             known.subscription.principal = principal
             known.subscription.recipient = recipient
             known.subscription.wishes = wishes
@@ -70,7 +78,7 @@ actor PushSubscriptions {
             known.subscription.refusals = 0
             return (try write(known), false)
         }
-        try requirePlace(principal)
+        try makePlace(for: principal)
         let made = PushSubscription(
             id: TokenRegistry.newID(prefix: "p"), principal: principal, endpoint: endpoint.url, recipient: recipient,
             wishes: wishes, page: page, createdAt: now)
@@ -121,11 +129,21 @@ actor PushSubscriptions {
         _ = try? write(known)
     }
 
-    private func requirePlace(_ principal: String) throws(HomeError) {
-        let holders = stored.values.map(\.subscription.principal)
-        if let refusal = Self.shares.refusal(of: principal, holders: holders) {
-            throw .resourceExhausted("too many browsers are notified: \(refusal.words); remove one first")
+    /// Fails unless a principal may have one more browser. If others have all places, those without rights give way,
+    /// the oldest first.
+    /// - Parameter id: the browser that the principal takes over; nil for a new one.
+    private func makePlace(for principal: String, takingOver id: String? = nil) throws(HomeError) {
+        let others = all.filter { $0.id != id }
+        var left = others
+        var idle = others.filter { isRightless($0.principal) }[...]
+        while let refusal = Self.shares.refusal(of: principal, holders: left.map(\.principal)) {
+            guard let next = idle.popFirst() else {
+                throw .resourceExhausted("too many browsers are notified: \(refusal.words); remove one first")
+            }
+            left.removeAll { $0.id == next.id }
         }
+        // Only once it is known that this makes a place.
+        for given in others where !left.contains(given) { try forget(given.id) }
     }
 
     private func write(_ changed: Stored) throws(HomeError) -> PushSubscription {

@@ -33,6 +33,17 @@ extension TokenRegistry {
         }
     }
 
+    /// Whether somebody has no rights only because the time of a token is over. The clock may be ahead: then the token
+    /// works again once the clock is right. So what its holder has registered stays for as long as the record.
+    func mayReturn(_ principal: String) -> Bool {
+        let now = self.now()
+        let own = records.values.map(\.record).filter { $0.name == principal }
+        guard !own.contains(where: { $0.works(at: now) }),
+            let newest = own.max(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }), newest.revokedAt == nil
+        else { return false }
+        return oldRecords[newest.id, default: 0] < Self.endedChecks
+    }
+
     /// The old records that others need: a token whose maker does not exist is revoked at the next start. A revoked token has
     /// made nothing that works.
     private static func makers(of records: [String: Stored], without old: [Stored]) -> Set<String> {
