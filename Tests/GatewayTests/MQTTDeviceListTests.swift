@@ -165,14 +165,22 @@ import Transport
         #expect(await devices().isEmpty)
     }
 
-    @Test func `a device can be forgotten that the broker has not described since it was connected`() async throws {
+    @Test func `a device cannot be forgotten while the broker has not sent all descriptions`() async throws {
         let list = makeList()
         _ = try await take([[.described(plug())]], list)
-        // Nothing has described it over the connection of this bridge.
+        // Nothing answers there, so nobody knows what is described.
         let bridge = try MQTTBridge(
             settings: .init(broker: .init(host: "127.0.0.1", port: 1)), observers: .init(home: { _ in }))
         await bridge.start()
         list.link.use(bridge)
+        for isKnownFromEarlier in [false, true] {
+            if isKnownFromEarlier { await list.waitForDescriptions() }
+            let refusal = await #expect(throws: HomeError.self) { try await list.forget("mqtt:plug") }
+            #expect(refusal?.code == .failedPrecondition && refusal?.message.contains("may still describe") == true)
+        }
+        #expect(await devices().count == 1)
+        // There is no broker any more.
+        list.link.use(nil)
         try await list.forget("mqtt:plug")
         #expect(await devices().isEmpty)
         #expect(store.objects("mqttDevice").isEmpty)

@@ -237,15 +237,27 @@ actor MQTTDeviceList {
     /// Whether the device is one of the broker's.
     static func isKey(_ homeKey: String) -> Bool { homeKey.hasPrefix(MQTTDevice.homeKey("")) }
 
-    /// Fails while the broker describes the device: it would come back at once. A device that the broker has not described
-    /// since the gateway last connected stays in the home, but may be forgotten.
+    /// Fails while the broker describes the device, or may do so: it would come back. A device that the broker has not
+    /// described since the gateway last connected stays in the home, but may be forgotten.
     /// - Parameter homeKey: what the home calls the device.
     func requireForgettable(_ homeKey: String) async throws(HomeError) {
-        guard let device = described.values.first(where: { MQTTDevice.homeKey($0.key) == homeKey }),
-            await link.bridge?.describes(device.key) ?? true
-        else { return }
-        throw HomeError.failedPrecondition(
-            "the MQTT broker still describes \(device.name): remove it there, and then here")
+        let keys = Array(described.keys) + Array(known.keys)
+        guard let key = keys.first(where: { MQTTDevice.homeKey($0) == homeKey }) else { return }
+        let name = described[key]?.name ?? known[key]?.name ?? key
+        // Without a bridge there is no broker that could describe it again.
+        guard let bridge = link.bridge else {
+            if described[key] != nil { throw Self.stillDescribed(name) }
+            return
+        }
+        guard let isDescribed = await bridge.describes(key) else {
+            throw HomeError.failedPrecondition(
+                "the MQTT broker may still describe \(name): try again when it has been connected for a few seconds")
+        }
+        if isDescribed { throw Self.stillDescribed(name) }
+    }
+
+    private static func stillDescribed(_ name: String) -> HomeError {
+        .failedPrecondition("the MQTT broker still describes \(name): remove it there, and then here")
     }
 
     /// Forgets a device that the broker does not describe any more.

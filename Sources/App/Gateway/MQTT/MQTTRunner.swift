@@ -233,7 +233,7 @@ actor MQTTRunner {
         }
     }
 
-    /// Fails while the broker describes a device: it would come back at once.
+    /// Fails while the broker describes a device, or may do so: it would come back.
     func requireForgettable(_ homeKey: String) async throws(HomeError) {
         try await list?.requireForgettable(homeKey)
     }

@@ -48,6 +48,7 @@ public final class BrokerConnection: @unchecked Sendable {
         var sentEarly: Set<Int32> = []
         var failure: BrokerFailure?
         var counts = BrokerCounts()
+        var arrival = RetainedArrival()
     }
 
     /// Creates a connection. ``start()`` begins to connect.
@@ -114,7 +115,7 @@ public final class BrokerConnection: @unchecked Sendable {
         mosquitto_subscribe_callback_set(client) { _, context, _, count, granted in
             guard let granted else { return }
             let refused = (0..<Int(count)).count { granted[$0] > 2 }
-            BrokerConnection.connection(context)?.shared.withLock { $0.counts.refusedSubscriptions += UInt64(refused) }
+            BrokerConnection.connection(context)?.wasAnswered(refused: refused)
         }
     }
 
@@ -249,10 +250,18 @@ public final class BrokerConnection: @unchecked Sendable {
         let topics = shared.withLock { state in
             state.phase = .connected(since: Date())
             state.counts.connections += 1
+            state.arrival.begin(at: MonotonicClock.now)
             return state.subscriptions
         }
         subscribeNow(topics)
         report(.connected)
+    }
+
+    private func wasAnswered(refused: Int) {
+        shared.withLock { state in
+            state.counts.refusedSubscriptions += UInt64(refused)
+            state.arrival.answer(at: MonotonicClock.now)
+        }
     }
 
     private func received(_ message: mosquitto_message) {
@@ -262,6 +271,7 @@ public final class BrokerConnection: @unchecked Sendable {
         let connection = shared.withLock { state in
             state.counts.received += 1
             state.counts.receivedBytes += UInt64(length)
+            if message.retain { state.arrival.receive(at: MonotonicClock.now) }
             return state.counts.connections
         }
         let needsReading = queue.withLock {
@@ -287,6 +297,16 @@ public final class BrokerConnection: @unchecked Sendable {
     /// Removes the next messages, and says when there will be more.
     func take(upTo count: Int) -> (messages: [MQTTMessage], next: Instant?) {
         queue.withLock { $0.take(upTo: count, at: MonotonicClock.now) }
+    }
+
+    /// Whether all that the broker retains has been taken over the present connection, as far as anybody can know.
+    func hasTakenRetained(at now: Instant) -> Bool {
+        let connection = shared.withLock { state -> UInt64? in
+            guard case .connected = state.phase, state.arrival.isComplete(at: now) else { return nil }
+            return state.counts.connections
+        }
+        guard let connection else { return false }
+        return queue.withLock { !$0.lacksRetained(of: connection) }
     }
 
     /// Subscribes to topics, now and after each connection.
@@ -316,7 +336,16 @@ public final class BrokerConnection: @unchecked Sendable {
     private func subscribeNow(_ topics: Set<String>) {
         withClient { client in
             // Quality 0: a lost state comes again, and with quality 1 an event could come twice.
-            for topic in topics { mosquitto_subscribe(client, nil, topic, 0) }
+            for topic in topics {
+                let connection = shared.withLock { state in
+                    state.arrival.subscribe()
+                    return state.counts.connections
+                }
+                guard mosquitto_subscribe(client, nil, topic, 0) != Int32(MOSQ_ERR_SUCCESS.rawValue) else { continue }
+                shared.withLock { state in
+                    if state.counts.connections == connection { state.arrival.takeBack() }
+                }
+            }
         }
     }
 

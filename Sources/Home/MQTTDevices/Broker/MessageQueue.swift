@@ -40,6 +40,8 @@ struct MessageQueue: Sendable {
     private var bytes = 0
     private var total: (tokens: Double, refilled: Instant?)
     private(set) var counts = Counts()
+    /// The newest connection over which a retained message came that did not find room.
+    private var overflowed: UInt64?
 
     init(limits: Limits = Limits()) {
         self.limits = limits
@@ -51,6 +53,13 @@ struct MessageQueue: Sendable {
 
     /// Whether a message is waiting whose topic is within its rate.
     private var isReady: Bool { readyStart < ready.count }
+
+    /// Whether a retained message of a connection still waits, or did not find room.
+    func lacksRetained(of connection: UInt64) -> Bool {
+        func isOne(_ message: MQTTMessage) -> Bool { message.isRetained && message.connection == connection }
+        return overflowed == connection || ready[readyStart...].contains(where: isOne)
+            || held.contains { lanes[$0]?.held.map(isOne) ?? false }
+    }
 
     private static func size(_ message: MQTTMessage) -> Int { message.payload.count + message.topic.utf8.count + 64 }
 
@@ -70,6 +79,7 @@ struct MessageQueue: Sendable {
         let freed = lanes[topic]?.held.map(Self.size) ?? 0
         guard bytes + size - freed <= limits.bytes, lanes[topic] != nil || makeRoomForLane(at: now) else {
             counts.dropped += 1
+            if message.isRetained { overflowed = message.connection }
             return
         }
         var lane = lanes[topic] ?? Lane(tokens: limits.topicBurst, refilled: now)

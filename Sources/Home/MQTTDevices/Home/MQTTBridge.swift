@@ -161,7 +161,11 @@ public actor MQTTBridge {
     // MARK: Devices
 
     /// Whether the broker has described a device since the gateway last connected.
-    public func describes(_ key: String) -> Bool { home.isDescribed(key, over: connection.counts.connections) }
+    /// - Returns: nil while the description may still come.
+    public func describes(_ key: String) -> Bool? {
+        if home.isDescribed(key, over: connection.counts.connections) { return true }
+        return connection.hasTakenRetained(at: MonotonicClock.now) ? false : nil
+    }
 
     /// Forgets a device that the broker does not describe any more. If it is described again, it is new.
     public func forget(_ key: String) { apply(home.forget(key, at: MonotonicClock.now)) }
