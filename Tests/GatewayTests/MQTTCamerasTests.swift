@@ -110,6 +110,26 @@ import Transport
         #expect(sent.withLock { $0 } == removals.gone + removals.door)
     }
 
+    @Test func `states below an earlier prefix are cleared again at the next connection`() async throws {
+        let hub = makeHub()
+        let cameras = makeCameras(hub)
+        var earlier = CameraPublisher(settings: .init(topicPrefix: "my/house"))
+        let published = earlier.update(.init(id: "door", name: "Door", isDoorbell: true, isOnline: true))
+        let description = try #require(published.first)
+        let former = try #require(
+            FormerDescription(
+                .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init(),
+                isMinted: { _ in true }))
+        let states = Array(earlier.remove("door").dropLast())
+        await cameras.homeIsComplete()
+        await cameras.take([former])
+        #expect(sent.withLock { $0 } == states)
+        sent.withLock { $0 = [] }
+        // The connection may have ended before the broker got them, and it has only the new description then.
+        await cameras.publishEverything()
+        #expect(sent.withLock { Array($0.dropFirst()) } == states)
+    }
+
     @Test func `a broker that is configured while a camera records learns of it`() async {
         let hub = makeHub()
         await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))

@@ -110,6 +110,31 @@ import Testing
         #expect(publisher.clear(former, isInHome: true) == Array(states))
     }
 
+    @Test mutating func `states below a former prefix are found by the topic that is cleared last`() throws {
+        var before = CameraPublisher(settings: .init(topicPrefix: "my/house"))
+        let published = before.update(camera)
+        let state = kept(try #require(published.first { $0.topic == "my/house/d1/availability" }))
+        let settings = CameraPublisher.Settings(formerPrefixes: ["my/house", "gatehouse"])
+        #expect(settings.formerFilters == ["my/house/+/availability"])
+        var now = CameraPublisher(settings: settings)
+        _ = now.update(camera)
+        let former = try #require(FormerDescription(state: state, settings: settings, isMinted: { $0 == "d1" }))
+        let states = before.remove("d1").dropLast()
+        let cleared = now.clear(former, isInHome: true)
+        #expect(cleared == Array(states))
+        #expect(cleared.last?.topic == state.topic)
+        _ = now.remove("d1")
+        #expect(now.clear(former, isInHome: false).isEmpty, "it may be a camera of another gateway")
+        var (news, end, present, other) = (state, state, state, state)
+        news.isRetained = false
+        end.payload = Data()
+        present.topic = "gatehouse/d1/availability"
+        other.topic = "my/house/lamp/availability"
+        for message in [news, end, present, other] {
+            #expect(FormerDescription(state: message, settings: settings, isMinted: { $0 == "d1" }) == nil)
+        }
+    }
+
     /// `zigbee2mqtt/lamp/availability` is a topic of another program, whatever a description says.
     @Test mutating func `topics that may be another program's are not cleared`() throws {
         func former(_ prefix: String, isMinted: Bool) throws -> FormerDescription? {

@@ -103,3 +103,29 @@ def test_topics_below_another_prefix(home: Gateway, broker: Broker) -> None:
 
     eventually(lambda: old() == {"gatehouse/status"}, "the old states and the picture are gone")
     assert broker.retained_topics() >= OTHER | expected
+
+
+def test_topics_below_another_prefix_after_a_connection_that_ended_early(home: Gateway, broker: Broker) -> None:
+    def move(id: str) -> None:
+        text = eventually(lambda: broker.retained(description(id)), "the description is read")
+        assert f"gatehouse/{id}/availability" in text
+        broker.publish(description(id), text.replace("gatehouse/", "my/house/"), retain=True)
+
+    door, cellar = ids(home)
+    assert home.stop() == 0
+    # As if the gateway had described its cameras below the new prefix, and then lost the broker.
+    for id in (door, cellar):
+        move(id)
+    # Another gateway publishes below the former prefix.
+    foreign = f"gatehouse/d{'0' * 32}/availability"
+    broker.publish(foreign, "online", retain=True)
+    home.write_config([DOORBELL, CELLAR], mqtt=section(broker, pictures=True, topicPrefix="my/house"))
+    home.start()
+    expected = {description(id) for id in (door, cellar)} | {f"my/house/{id}/availability" for id in (door, cellar)}
+    eventually(lambda: expected <= broker.retained_topics(), "the cameras are published below the new prefix")
+
+    def old() -> set[str]:
+        return {topic for topic in broker.retained_topics() - OTHER if topic.startswith("gatehouse/")}
+
+    eventually(lambda: old() == {"gatehouse/status", foreign}, "the old states and the picture are gone")
+    assert broker.retained_topics() >= OTHER | expected

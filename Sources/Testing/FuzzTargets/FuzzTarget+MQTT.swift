@@ -47,6 +47,9 @@ extension FuzzTarget {
             take(home.handle(MQTTMessage(topic: topic, payload: payload), at: now))
             _ = FormerDescription(
                 .init(topic: topic, payload: payload, isRetained: true), settings: .init(), isMinted: { _ in true })
+            _ = FormerDescription(
+                state: .init(topic: topic, payload: payload, isRetained: true),
+                settings: .init(formerPrefixes: ["lamp"]), isMinted: { _ in true })
             now += .seconds(6)
             let effects = home.handleDeadline(at: now)
             take(effects)

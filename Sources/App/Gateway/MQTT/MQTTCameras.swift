@@ -23,9 +23,12 @@ actor MQTTCameras {
     /// What has to be sent, in its order.
     private var outbox: [(publication: MQTTPublication, permit: OutputPermit?)] = []
     private var isSending = false
-    /// What the broker retains of cameras that this gateway has published at some time, by camera. It is compared with the
-    /// cameras again whenever these have changed.
+    /// What the broker retains of cameras that this gateway has published at some time, by the topics above their
+    /// states. It is compared with the cameras again whenever these have changed.
     private var retained: [String: FormerDescription] = [:]
+    /// What was cleared below earlier prefixes, of cameras that have other states now. The connection may have ended
+    /// before the broker heard of it.
+    private var cleared: [String: FormerDescription] = [:]
     /// How many of them are compared: many more than a home has cameras. A client of the broker can forge them.
     private static let mostRetained = 1_000
     /// Whether the home has all cameras of the config. Until then, a missing camera may still come.
@@ -54,12 +57,17 @@ actor MQTTCameras {
     }
 
     /// Publishes everything again: the broker was connected.
-    func publishEverything() async { await post(publisher.everything) }
+    func publishEverything() async {
+        await post(publisher.everything)
+        retained.merge(cleared) { new, _ in new }
+        cleared = [:]
+        await clearRetained()
+    }
 
     /// Handles what the broker retains from an earlier time, after each connection to it.
     func take(_ descriptions: [FormerDescription]) async {
-        for one in descriptions where retained[one.cameraID] != nil || retained.count < Self.mostRetained {
-            retained[one.cameraID] = one
+        for one in descriptions where retained[one.base] != nil || retained.count < Self.mostRetained {
+            if retained[one.base]?.isDescription != true { retained[one.base] = one }
         }
         await clearRetained()
     }
@@ -75,13 +83,17 @@ actor MQTTCameras {
         guard isHomeComplete, !retained.isEmpty, let hub else { return }
         let present = Set(await hub.devices().map(\.id))
         // A camera that comes from here on is published after this, because what is posted keeps its order.
-        var cleared: [MQTTPublication] = []
-        for (id, description) in retained.sorted(by: { $0.key < $1.key }) {
-            let publications = publisher.clear(description, isInHome: present.contains(id))
-            if !publications.isEmpty { retained[id] = nil }
-            cleared += publications
+        var removals: [MQTTPublication] = []
+        for (base, former) in retained.sorted(by: { $0.key < $1.key }) {
+            let isInHome = present.contains(former.cameraID)
+            let publications = publisher.clear(former, isInHome: isInHome)
+            guard !publications.isEmpty else { continue }
+            retained[base] = nil
+            // A camera that has left is found again by its description, which goes last.
+            if isInHome, cleared.count < Self.mostRetained { cleared[base] = former }
+            removals += publications
         }
-        await post(cleared)
+        await post(removals)
     }
 
     /// What the gateway leaves behind when it stops.
@@ -120,8 +132,11 @@ actor MQTTCameras {
             }
         case .deviceRemoved(let id):
             let removal = publisher.remove(id)
-            if !removal.isEmpty { retained[id] = nil }
-            await post(removal)
+            guard !removal.isEmpty else { break }
+            // It was a camera of this home, so what is left of it below earlier prefixes goes, too.
+            let former = retained.values.filter { $0.cameraID == id }.sorted { $0.base < $1.base }
+            for one in former { retained[one.base] = nil }
+            await post(former.flatMap { publisher.clear($0, isInHome: true) } + removal)
         case .doorbellPressed(let id, let time, _):
             if isNew(time) {
                 await post(publisher.event("press", at: id, .doorbell))

@@ -77,7 +77,11 @@ actor MQTTRunner {
         self.reports = reports
         let (states, statesIn) = AsyncStream.makeStream(of: BrokerState.self, bufferingPolicy: .bufferingNewest(16))
         let commands = NewestMessages()
-        let (descriptions, publisher) = (Mailbox<FormerDescription>(), wanted.publisher)
+        var settings = wanted.publisher
+        if wanted.publishes {
+            settings.formerPrefixes = PublishedPrefixes.update(in: directory, for: wanted, logger: logger).former
+        }
+        let (descriptions, publisher) = (Mailbox<FormerDescription>(), settings)
         self.descriptions = descriptions
         do throws(BrokerFailure) {
             bridge = try MQTTBridge(
@@ -85,9 +89,16 @@ actor MQTTRunner {
                 observers: .init(
                     home: { reports.add($0) }, connection: { statesIn.yield($0) },
                     message: { message in
-                        guard publisher.isDescription(message.topic) else { return commands.add(message) }
-                        let former = FormerDescription(
-                            message, settings: publisher, isMinted: { MintedID.isDevice($0) })
+                        let former: FormerDescription?
+                        if publisher.isDescription(message.topic) {
+                            former = FormerDescription(
+                                message, settings: publisher, isMinted: { MintedID.isDevice($0) })
+                        } else if publisher.isFormer(message.topic) {
+                            former = FormerDescription(
+                                state: message, settings: publisher, isMinted: { MintedID.isDevice($0) })
+                        } else {
+                            return commands.add(message)
+                        }
                         if let former { descriptions.add(former) }
                     },
                     room: {
@@ -110,7 +121,7 @@ actor MQTTRunner {
         ]
         if let cameras {
             // Before the bridge connects, so that the broker sends what it has retained before the gateway publishes.
-            await bridge?.listen(to: [publisher.descriptionFilter])
+            await bridge?.listen(to: publisher.formerFilters.union([publisher.descriptionFilter]))
             tasks.append(Task { await cameras.follow() })
             tasks.append(
                 Task { for await _ in descriptions.arrivals { await cameras.take(descriptions.takeAll()) } })

@@ -10,6 +10,8 @@ public struct CameraPublisher: Sendable {
         public var discoveryPrefix: String
         /// The first level of the gateway's own topics.
         public var topicPrefix: String
+        /// The first levels of the gateway's own topics at earlier times.
+        public var formerPrefixes: [String]
         /// Names the gateway on the broker. No other gateway has this name there.
         public var gateway: String
         /// Whether messages may switch recording.
@@ -19,11 +21,12 @@ public struct CameraPublisher: Sendable {
 
         /// Describes where to publish.
         public init(
-            discoveryPrefix: String = "homeassistant", topicPrefix: String = "gatehouse",
+            discoveryPrefix: String = "homeassistant", topicPrefix: String = "gatehouse", formerPrefixes: [String] = [],
             gateway: String = "gatehouse", acceptsCommands: Bool = false, publishesPictures: Bool = false
         ) {
             self.discoveryPrefix = discoveryPrefix
             self.topicPrefix = topicPrefix
+            self.formerPrefixes = formerPrefixes
             self.gateway = gateway
             self.acceptsCommands = acceptsCommands
             self.publishesPictures = publishesPictures
@@ -37,6 +40,16 @@ public struct CameraPublisher: Sendable {
 
         /// Whether a topic is one of those.
         public func isDescription(_ topic: String) -> Bool { TopicName.matches(topic, filter: descriptionFilter) }
+
+        /// Match the topics by which the gateway finds what is left below its former prefixes.
+        public var formerFilters: Set<String> {
+            Set(formerPrefixes.filter { $0 != topicPrefix }.map { "\($0)/+/availability" })
+        }
+
+        /// Whether a topic is one of those.
+        public func isFormer(_ topic: String) -> Bool {
+            formerFilters.contains { TopicName.matches(topic, filter: $0) }
+        }
 
         /// The topic that describes a camera.
         func descriptionTopic(_ camera: String) -> String { "\(discoveryPrefix)/device/gatehouse_\(camera)/config" }
@@ -110,7 +123,9 @@ public struct CameraPublisher: Sendable {
     /// - Parameter isInHome: whether the home has the camera.
     public func clear(_ former: FormerDescription, isInHome: Bool) -> [MQTTPublication] {
         let id = former.cameraID
-        guard isInHome || cameras[id] != nil else { return removal(of: id, at: former.base) }
+        guard isInHome || cameras[id] != nil else {
+            return former.isDescription ? removal(of: id, at: former.base) : []
+        }
         return former.base == settings.base(id) ? [] : clearedStates(at: former.base)
     }
 
@@ -119,10 +134,12 @@ public struct CameraPublisher: Sendable {
         clearedStates(at: base) + [retained(settings.descriptionTopic(id), "")]
     }
 
+    /// The availability goes last: as long as the broker retains it, the next connection finds what is still to be
+    /// cleared below a former prefix.
     private func clearedStates(at base: String) -> [MQTTPublication] {
         // Of any kind: what a camera detects is learned again in each run.
         let kinds = DetectionKind.allCases.map(\.rawValue)
-        let names = ["picture", "availability", "recording", "recording/active"] + kinds
+        let names = ["picture", "recording", "recording/active"] + kinds + ["availability"]
         return names.map { retained("\(base)/\($0)", "") }
     }
 

@@ -1,10 +1,14 @@
-/// A description that this gateway has published, maybe long ago, and that the broker retains. The camera may have left the
-/// home since then, while the broker or the gateway was away.
+/// What the broker retains of a camera that this gateway has published, maybe long ago: a description, or states below
+/// a prefix that it no longer uses. The camera may have left the home since then, while the broker or the gateway was
+/// away.
 public struct FormerDescription: Sendable, Hashable {
     /// The identifier of the camera.
     public let cameraID: String
     /// The topic above those of its states. The config may have named another prefix then.
-    let base: String
+    public let base: String
+    /// Whether this is a description, which names its gateway. Without one, another gateway may have published the
+    /// states.
+    public let isDescription: Bool
 
     /// Reads a message of the broker.
     /// - Parameter isMinted: whether an identifier is of the kind that the home mints, which no other program gives.
@@ -24,6 +28,22 @@ public struct FormerDescription: Sendable, Hashable {
         guard base == settings.base(id) || (isMinted(id) && !base.hasPrefix("$")) else { return nil }
         cameraID = id
         self.base = base
+        isDescription = true
+    }
+
+    /// Reads a message at a topic below a former prefix.
+    /// - Parameters:
+    ///   - state: says whether a camera was online.
+    ///   - isMinted: whether an identifier is of the kind that the home mints, which no other program gives.
+    /// - Returns: nil for any other message.
+    public init?(state: MQTTMessage, settings: CameraPublisher.Settings, isMinted: (String) -> Bool) {
+        guard state.isRetained, !state.payload.isEmpty, settings.isFormer(state.topic) else { return nil }
+        let base = state.topic.dropLast("/availability".count)
+        let id = String(base.split(separator: "/").last ?? "")
+        guard isMinted(id) else { return nil }
+        cameraID = id
+        self.base = String(base)
+        isDescription = false
     }
 }
 
