@@ -57,6 +57,16 @@ import Transport
         await runner.stop()
     }
 
+    @Test func `without a discovery prefix no devices are read, and the descriptions of cameras are found`() {
+        var broker = GatewayConfiguration.MQTT(host: "a")
+        broker.discoveryPrefix = nil
+        #expect(broker.bridge.home.discoveryPrefix == nil)
+        #expect(broker.publisher.descriptionFilter == "homeassistant/device/+/config")
+        broker.discoveryPrefix = "ha"
+        #expect(broker.bridge.home.discoveryPrefix == "ha")
+        #expect(broker.publisher.descriptionFilter == "ha/device/+/config")
+    }
+
     @Test func `what trackers have said counts only as long as they are the same`() {
         let broker = GatewayConfiguration.MQTT(host: "a")
         var other = broker

@@ -80,6 +80,22 @@ def test_a_camera_that_is_removed_while_the_broker_is_stopped(home: Gateway, bro
     assert {description(cellar), f"gatehouse/{cellar}/availability"} <= broker.retained_topics()
 
 
+def test_without_a_discovery_prefix_former_cameras_go_and_devices_do_not_come(home: Gateway, broker: Broker) -> None:
+    door, cellar = ids(home)
+    assert home.stop() == 0
+    plug = {
+        "device": {"identifiers": ["plug"], "name": "Plug"},
+        "origin": {"name": "test"},
+        "components": {"plug": {"platform": "switch", "unique_id": "plug", "command_topic": "plug/set"}},
+    }
+    broker.publish("homeassistant/device/a-plug/config", plug, retain=True)
+    home.write_config([CELLAR], mqtt=section(broker, pictures=True, discoveryPrefix=False))
+    home.start()
+    wait_until_gone(broker, door)
+    assert description(cellar) in broker.retained_topics()
+    assert [one["id"] for one in home.client.get("/v1/devices")["devices"]] == [cellar]
+
+
 def test_cameras_of_a_lost_state_folder(home: Gateway, broker: Broker, tmp_path: Path) -> None:
     before = ids(home)
     assert home.stop() == 0

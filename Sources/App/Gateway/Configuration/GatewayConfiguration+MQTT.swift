@@ -34,7 +34,8 @@ extension GatewayConfiguration {
         public var password: String?
         /// Names the gateway on the broker.
         public var clientID = "gatehouse"
-        /// The first level of the topics of Home Assistant's discovery; nil to read none of them.
+        /// The first level of the topics of Home Assistant's discovery; nil to add no devices from there. The cameras
+        /// are described below `homeassistant` then.
         public var discoveryPrefix: String? = "homeassistant"
         /// The first level of Zigbee2MQTT's topics; nil to read none of them.
         public var zigbee2mqttPrefix: String? = "zigbee2mqtt"

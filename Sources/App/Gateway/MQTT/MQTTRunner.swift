@@ -121,6 +121,8 @@ actor MQTTRunner {
         ]
         if let cameras {
             // Before the bridge connects, so that the broker sends what it has retained before the gateway publishes.
+            // Also without a discovery prefix: the cameras are described all the same, and those that have left have to
+            // be found.
             await bridge?.listen(to: publisher.formerFilters.union([publisher.descriptionFilter]))
             tasks.append(Task { await cameras.follow() })
             tasks.append(
