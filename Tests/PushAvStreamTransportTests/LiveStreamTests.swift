@@ -38,6 +38,7 @@ import Transport
             switch event {
             case .began(let new): (description, chunks) = (new, [])
             case .chunks(let more): chunks += more
+            case .silence: break
             }
         }
         return (try #require(description), chunks)
@@ -190,6 +191,24 @@ import Transport
         subscription.add(Self.chunk(8, canBegin: true))
         #expect(try await subscription.next() == .began(Self.description))
         #expect(try await subscription.next() == .chunks([Self.chunk(8, canBegin: true)]))
+    }
+
+    @Test func `a reader hears that nothing has come, and what comes goes first`() async throws {
+        let subscription = LiveSubscription {}
+        // Something may have come just before the first call.
+        subscription.reportSilence()
+        subscription.reportSilence()
+        #expect(try await subscription.next() == .silence)
+        subscription.reportSilence()
+        subscription.begin(Self.description)
+        #expect(try await subscription.next() == .began(Self.description))
+        subscription.reportSilence()
+        // It is left out, so the reader has heard nothing.
+        subscription.add(Self.chunk(1))
+        subscription.reportSilence()
+        #expect(try await subscription.next() == .silence)
+        subscription.add(Self.chunk(2, canBegin: true))
+        #expect(try await subscription.next() == .chunks([Self.chunk(2, canBegin: true)]))
     }
 
     @Test func `a task that is cancelled stops waiting`() async throws {

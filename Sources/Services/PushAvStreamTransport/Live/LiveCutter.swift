@@ -25,6 +25,7 @@ struct LiveCutter: Sendable {
         case .began(let description): begin(description)
         case .chunks(let chunks):
             for chunk in chunks { add(chunk) }
+        case .silence: break
         }
     }
 

@@ -10,6 +10,8 @@ public final class LiveSubscription: Sendable {
         case began(LiveDescription)
         /// One or more chunks.
         case chunks([LiveChunk])
+        /// Nothing has come for some time. It comes only where somebody calls ``LiveSubscription/reportSilence()``.
+        case silence
     }
 
     /// The most bytes of chunks that wait.
@@ -21,12 +23,19 @@ public final class LiveSubscription: Sendable {
         var waitingBytes = 0
         /// Chunks are left out until one can be begun with.
         var isSkipping = true
+        /// Whether something has come for the reader since the last call of ``LiveSubscription/reportSilence()``.
+        var hasHeard = true
+        /// Whether the reader gets ``Event/silence`` next.
+        var isSilent = false
         var dropped: UInt64 = 0
         var hasEnded = false
         var failure: StationError?
         var waiter: CheckedContinuation<Void, Never>?
         var whenEnded: [CheckedContinuation<Void, Never>] = []
         var hasLeft = false
+
+        /// Whether there is something for the reader.
+        var isReady: Bool { hasEnded || description != nil || !chunks.isEmpty || isSilent }
     }
 
     private let state = Locked(State())
@@ -56,7 +65,10 @@ public final class LiveSubscription: Sendable {
                     state.description = nil
                     return (.began(description), nil, false)
                 }
-                guard !state.chunks.isEmpty else { return (nil, nil, false) }
+                guard !state.chunks.isEmpty else {
+                    defer { state.isSilent = false }
+                    return (state.isSilent ? Event.silence : nil, nil, false)
+                }
                 let taken = state.chunks
                 state.chunks = []
                 state.waitingBytes = 0
@@ -72,6 +84,18 @@ public final class LiveSubscription: Sendable {
     /// go on after the camera was switched off.
     public func check() throws(StationError) {
         try permit.withLock { $0 }?.check()
+    }
+
+    /// Gives the reader ``Event/silence`` if nothing has come for it since the last call. Call it at an interval for a
+    /// reader that has something to do while nothing comes.
+    public func reportSilence() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            defer { state.hasHeard = false }
+            guard !state.hasHeard, !state.hasEnded else { return nil }
+            state.isSilent = true
+            return state.waiter.take()
+        }
+        waiter?.resume()
     }
 
     /// Nothing more is wanted, or nothing more comes. A second call has no effect.
@@ -151,7 +175,11 @@ public final class LiveSubscription: Sendable {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.hasEnded else { return nil }
             change(&state)
-            return state.chunks.isEmpty && state.description == nil ? nil : state.waiter.take()
+            // What is left out does not reach the reader.
+            guard !state.chunks.isEmpty || state.description != nil else { return nil }
+            state.hasHeard = true
+            state.isSilent = false
+            return state.waiter.take()
         }
         waiter?.resume()
     }
@@ -160,7 +188,7 @@ public final class LiveSubscription: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    if state.hasEnded || !state.chunks.isEmpty || state.description != nil { return true }
+                    if state.isReady { return true }
                     state.waiter = continuation
                     return false
                 }

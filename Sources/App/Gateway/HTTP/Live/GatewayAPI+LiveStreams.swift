@@ -99,14 +99,9 @@ extension GatewayAPI {
             headers: Self.liveFileHeaders(description.mediaType),
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(watching) { watching.subscription.finish() } }
-                try await writer.write(ByteBuffer(bytes: description.header))
+                let file = LiveFileBody(description: description, subscription: watching.subscription)
                 try await withGracefulShutdownHandler {
-                    while case .chunks(let chunks) = try await watching.subscription.next() {
-                        for chunk in chunks {
-                            try watching.subscription.check()
-                            try await writer.write(ByteBuffer(bytes: chunk.bytes))
-                        }
-                    }
+                    try await file.send { try await writer.write($0) }
                 } onGracefulShutdown: {
                     watching.subscription.end()
                 }
@@ -155,6 +150,8 @@ extension GatewayAPI {
                             try subscription.check()
                             try await connection.send(.binary(ByteBuffer(bytes: chunk.bytes)))
                         }
+                    // The connection has pings of its own.
+                    case .silence: break
                     }
                 } catch let error as StationError {
                     throw error
