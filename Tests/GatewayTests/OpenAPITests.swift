@@ -114,6 +114,8 @@ import Testing
             let json = "application/json"
             try await check(.get, "/", "/", token: nil)
             try await check(.get, "/assets/{file}", "/assets/app.js", token: nil)
+            try await check(.get, "/assets/{file}", "/assets/none.js")
+            try await check(.get, "/assets/{file}", "/assets/none.js", token: nil)
             try await check(.get, "/healthz", "/healthz", token: nil)
             try await check(.get, "/metrics", "/metrics")
             try await check(.get, "/v1/openapi.json", "/v1/openapi.json")
