@@ -155,6 +155,19 @@ test("a connection that has failed without a gateway is tried again", async () =
   assert.deepEqual(asked, ["UNREACHABLE"]);
 });
 
+test("connections that have failed without a gateway count as cut off", async () => {
+  const { made, live, asked } = silence({ steps: [] });
+  live.pc.connectionState = "failed";
+  isThere = false;
+  for (let turn = 0; turn < 3; turn += 1) await made.giveUp(1, false);
+  isThere = true;
+  await made.giveUp(1, false);
+  assert.deepEqual(asked, ["UNREACHABLE", "UNREACHABLE", "UNREACHABLE", "NO_PATH"]);
+  // They have been counted.
+  await made.giveUp(1, false);
+  assert.equal(asked.at(-1), "restart");
+});
+
 test("a WebSocket on which nothing comes for 15 seconds begins again, also on a hidden page", () => {
   const { made, live, asked } = silence();
   live.state = "live";

@@ -350,6 +350,33 @@ test("a network that is lost while a view connects is not one without a path", a
   assert.notEqual(live.fallback.choose(), "webrtc");
 });
 
+test("a network that comes and goes while a view connects does not keep it from another path for ever", async () => {
+  const { live, pc, became } = playing();
+  /** A connection is made, the network goes and comes back, and no picture comes. */
+  const cutOff = async () => {
+    await pass(1000);
+    Object.assign(live, { pc, session: "s1", steps: [], liveSince: null, state: "connecting", begin: now, attempt: 0 });
+    live.fallback.choose();
+    browser.onLine = false;
+    live.silence.tick();
+    browser.onLine = true;
+    live.silence.tick();
+    live.silence.waitForPicture(live.generation);
+    // The first attempt follows at once.
+    await pass(9000);
+    return live.fallback.best();
+  };
+  live.silence.start();
+  assert.deepEqual([await cutOff(), await cutOff(), await cutOff()], ["webrtc", "webrtc", "webrtc"]);
+  // Something comes through, so the path is well.
+  Object.assign(live, { state: "connecting", session: "s1" });
+  live.beat();
+  const paths = [];
+  for (let turn = 0; turn < 4; turn += 1) paths.push(await cutOff());
+  assert.deepEqual(paths, ["webrtc", "webrtc", "webrtc", "pictures"]);
+  assert.equal(became.connections, 7);
+});
+
 test("a WebSocket that has been silent since the gateway was lost begins again with the gateway", async () => {
   const { live, became } = playing();
   const feed = { heardAt: now, close: () => {} };

@@ -326,6 +326,7 @@ export class LiveSession {
     clearTimeout(this.timers.silence);
     this.liveSince = performance.now();
     this.hasShown = true;
+    this.silence.shown();
     this.step(this.hasPicture ? "first picture" : "first sound");
     this.change("live", null);
     this.readGatewaySteps();

@@ -7,6 +7,9 @@ import { t } from "./text.js";
 const patience = 8000;
 // Milliseconds from one question to the gateway to the next.
 const pause = 5000;
+// Connections in a row that may be cut off before their first picture and say nothing about the path. A network that
+// comes and goes would keep a view from the paths that are left.
+const mostCuts = 3;
 
 /** What a live view does while no picture comes: it finds out why, says so, and connects again where that may help. */
 export class LiveSilence {
@@ -20,6 +23,8 @@ export class LiveSilence {
     // When the page lost the gateway last, by its event stream, by the browser, or by a question.
     this.lostAt = -Infinity;
     this.wasReached = false;
+    // The connections that were cut off since something was shown.
+    this.cuts = 0;
     // Of one connection: whether the browser decodes what arrives, as far as is known.
     this.canDecode = true;
   }
@@ -28,7 +33,11 @@ export class LiveSilence {
   start() {
     this.answers = null;
     this.wasReached = this.isReached;
+    this.cuts = 0;
   }
+
+  /** A connection shows something. */
+  shown() { this.cuts = 0; }
 
   /** A connection is made. */
   prepare() { this.canDecode = true; }
@@ -104,7 +113,7 @@ export class LiveSilence {
   /**
    * The picture does not come through by WebRTC, or the browser does not decode it. A view waits for a gateway that does not
    * answer, unless its connection has failed. A connection that was cut off says nothing about this network or this browser, so it
-   * is tried again.
+   * is tried again, unless that has happened too often.
    * @param {number} generation
    * @param {boolean} isThrough
    * @param {string} [codec]
@@ -115,12 +124,15 @@ export class LiveSilence {
     if (generation !== live.generation || live.liveSince) return;
     if (!isThere) this.lostAt = performance.now();
     if (!isThere && live.pc?.connectionState === "failed") {
+      this.cuts += 1;
       live.failed(new PageError("UNREACHABLE", t("liveSession.theGatewayDoesNotAnswer")));
     } else if (!isThere) {
       this.waitForPicture(generation);
-    } else if (this.lostAt >= live.begin) {
+    } else if (this.lostAt >= live.begin && this.cuts < mostCuts) {
+      this.cuts += 1;
       live.restart();
     } else {
+      this.cuts = 0;
       live.failed(!isThrough ? this.noPath() : new PageError("NO_DECODER", t("liveSession.cannotDecode"),
         codec ? t("liveSession.thePictureComesAsCodec", { codec }) : live.notes.join("\n") || null));
     }
