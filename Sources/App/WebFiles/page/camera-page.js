@@ -113,13 +113,14 @@ async function askForName({ grants }) {
   if (!grants.some(({ scopes, deviceID }) => !deviceID && scopes.includes("read"))) return;
   try {
     const found = (await getDevices()).find(isThis);
-    if (found) showName(found.name);
+    if (found && !isOver) showName(found.name);
   } catch {
     // The key of the address stays. Whether the gateway answers, the live view says.
   }
 }
 
 async function open() {
+  if (isOver) return;
   if (token) useToken(token);
   else if (!takeToken()) {
     say(t("cameraPage.noToken"));
@@ -127,11 +128,14 @@ async function open() {
   }
   try {
     const [told, own] = await Promise.all([getGateway({ isFirst: true }), getAccess({ isFirst: true })]);
+    // The person may have signed out meanwhile.
+    if (isOver) return;
     Object.assign(gateway, told);
     const named = describe(own);
     start(named?.id ?? name);
     if (!named) askForName(own);
   } catch (error) {
+    if (isOver) return;
     if (statusOf(error) === "UNAUTHENTICATED") end();
     else {
       say(t("cameraPage.noAnswer"));

@@ -14,6 +14,8 @@ const consent = byID("consent", HTMLFormElement);
 const fault = byID("link-error", HTMLElement);
 const fields = new GrantFields(byID("consent-grants", HTMLElement), ["read", "control", "media"]);
 const signIn = new SignInForm(() => open());
+// Counts the attempts to ask, so that an older one that is still running shows nothing.
+let opening = 0;
 
 /** @param {string} message */
 function say(message) {
@@ -25,18 +27,22 @@ function say(message) {
  * Shows the question, or the form that asks for the token.
  */
 async function open() {
+  opening += 1;
+  const number = opening;
   say("");
   try {
     const client = await getLinkClient(query.get("client_id") ?? "");
     const [structures, devices, access] = await Promise.all([
       getStructures(), getDevices({ isFirst: true }), getAccess({ isFirst: true }),
     ]);
+    if (number !== opening) return;
     signIn.hide();
     byID("consent-client", HTMLElement).textContent = client.name;
     byID("consent-principal", HTMLElement).textContent = t("link.whose", { name: access.principal });
     fields.show(structures, devices);
     consent.hidden = false;
   } catch (error) {
+    if (number !== opening) return;
     const message = error instanceof Error ? error.message : String(error);
     if (statusOf(error) === "UNAUTHENTICATED") {
       forgetToken();
@@ -73,6 +79,7 @@ byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(u
 
 // Nobody may answer for a person who has signed out.
 whenTokenChanges(() => {
+  opening += 1;
   consent.hidden = true;
   location.reload();
 });
