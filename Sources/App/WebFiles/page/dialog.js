@@ -20,8 +20,11 @@ export function openDialog(title, className, closed = () => {}) {
     node.remove();
     closed();
   });
-  // A press beside the dialog closes it.
-  node.addEventListener("click", (event) => { if (event.target === node) node.close(); });
+  // A press beside the dialog closes it. One that marks a text in a field may end there, and its click is the
+  // dialog's, too.
+  let isBeside = false;
+  node.addEventListener("pointerdown", (event) => { isBeside = event.target === node; });
+  node.addEventListener("click", (event) => { if (isBeside && event.target === node) node.close(); });
   document.body.append(node);
   node.showModal();
   return { node, heading, body };

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
+import { replaceDocument, restore, TestElement } from "./elements.js";
+
+let node;
+let closings = 0;
+beforeEach(() => {
+  replaceDocument();
+  closings = 0;
+  ({ node } = openDialog("Camera", "camera", () => { closings += 1; }));
+});
+afterEach(restore);
+
+/** A press that begins at one element and ends at another: a browser reports the click at what both are in. */
+function press(from, to) {
+  node.listeners.get("pointerdown")({ target: from });
+  node.listeners.get("click")({ target: from === to ? from : node });
+}
+
+test("a press beside a dialog closes it", () => {
+  press(node, node);
+  assert.deepEqual([closings, node.isConnected], [1, false]);
+});
+
+test("a press in a dialog does not close it, also if it ends beside the dialog", () => {
+  const field = new TestElement("input");
+  press(field, field);
+  press(field, node);
+  assert.deepEqual([closings, node.isConnected], [0, true]);
+});
