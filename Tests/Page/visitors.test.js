@@ -73,3 +73,9 @@ test("after a sign-out, nobody reads at which door somebody is", () => {
   visitors.forget();
   assert.deepEqual(banners.children, []);
 });
+
+test("whoever signs in next hears that somebody still waits at the door", () => {
+  assert.deepEqual([rings(5), rings(5)], [true, false]);
+  visitors.forget();
+  assert.deepEqual([rings(5), rings(5)], [true, false]);
+});

@@ -17,8 +17,11 @@ export class Visitors {
     this.presses = new Presses();
   }
 
-  /** Nobody is signed in. */
-  forget() { this.node.replaceChildren(); }
+  /** Nobody is signed in. Whoever signs in next may see a visitor who still waits, and has not heard the bell. */
+  forget() {
+    this.node.replaceChildren();
+    this.presses = new Presses();
+  }
 
   /**
    * A stream that continues after a time, and the history, also bring presses of visitors who have gone since.
