@@ -39,6 +39,13 @@ test("a sound that cannot be is forgotten", () => {
   }
 });
 
+test("a browser that stores nothing plays with the sound that somebody chooses", () => {
+  const localStorage = { get: () => { throw new DOMException("blocked", "SecurityError"); }, configurable: true };
+  Object.defineProperty(globalThis, "localStorage", localStorage);
+  assert.doesNotThrow(() => keepSound({ volume: 0.3, isMuted: true }));
+  assert.deepEqual(keptSound(), { volume: 1, isMuted: false });
+});
+
 test("a view starts in the quality that was chosen, and changes it while it runs", async () => {
   const sent = [];
   globalThis.fetch = async (path, { body }) => {

@@ -24,4 +24,10 @@ export function keptSound() {
 }
 
 /** @param {{ volume: number, isMuted: boolean }} sound */
-export function keepSound(sound) { localStorage.setItem(storageKey, JSON.stringify(sound)); }
+export function keepSound(sound) {
+  try {
+    localStorage.setItem(storageKey, JSON.stringify(sound));
+  } catch {
+    // In a browser that stores nothing, the next camera begins as the first one.
+  }
+}

@@ -8,6 +8,19 @@
   // A file that is only fetched ahead is fetched again when a module needs it.
   let isNeeded = false;
 
+  /**
+   * Uses the store of this tab. A browser that stores nothing tries again after the shortest delay each time.
+   * @template T
+   * @param {(store: Storage) => T} use
+   */
+  function stored(use) {
+    try {
+      return use(sessionStorage);
+    } catch {
+      return null;
+    }
+  }
+
   /** @param {number} delay in milliseconds */
   async function tryAgain(delay) {
     for (;;) {
@@ -26,7 +39,7 @@
       isTrying = false;
       return;
     }
-    sessionStorage.setItem(key, String(delay));
+    stored((store) => store.setItem(key, String(delay)));
     location.reload();
   }
 
@@ -36,7 +49,7 @@
     if (isFile && target.getAttribute("rel") !== "modulepreload") isNeeded = true;
     if (!isFile || isTrying) return;
     isTrying = true;
-    tryAgain(Number(sessionStorage.getItem(key)) || 500);
+    tryAgain(Number(stored((store) => store.getItem(key))) || 500);
   }, true);
-  addEventListener("load", () => { if (!isTrying) sessionStorage.removeItem(key); });
+  addEventListener("load", () => { if (!isTrying) stored((store) => store.removeItem(key)); });
 })();
