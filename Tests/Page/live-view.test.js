@@ -71,3 +71,18 @@ test("a view that was not on does not go on", () => {
   view.resume(view.suspend());
   assert.equal(view.isActive, false);
 });
+
+test("a press for the sound leaves no error, whether the view restarts or the browser refuses", async () => {
+  for (const [name, isHeard] of [["AbortError", true], ["NotAllowedError", false]]) {
+    const view = made();
+    view.watch();
+    view.live.needsTap = true;
+    view.video.muted = true;
+    view.video.play = async () => { throw new DOMException("no", name); };
+    view.unmute();
+    await new Promise(setImmediate);
+    // The button stays where the browser refuses.
+    assert.deepEqual([view.isHeard, view.live.needsTap], [isHeard, !isHeard], name);
+    view.remove();
+  }
+});

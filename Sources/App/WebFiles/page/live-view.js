@@ -188,8 +188,8 @@ class LiveView {
 
   unmute() {
     this.hear(true);
-    this.live.needsTap = false;
-    this.video.play();
+    // The browser may still refuse the sound, and a view that restarts ends its play.
+    this.live.play();
     this.render();
   }
 
