@@ -63,3 +63,7 @@ test("pictures that come after their dialog or their list has gone leave nothing
   await settle();
   assert.equal(urls.size, 0);
 });
+
+test("the dialog has a name for people who do not see it", () => {
+  assert.equal(view.node.getAttribute("aria-label"), "Recordings of Yard");
+});

@@ -139,6 +139,7 @@ class RecordingsView {
         this.earlier.node, this.dayChoice, this.later.node,
         new Button("save", t("recordings.download"), () => this.openDownload(), "button").node, this.deleteButton.node),
       this.downloadForm, this.list);
+    this.node.setAttribute("aria-label", t("recordings.recordingsOfName", { name }));
     this.node.addEventListener("close", () => { this.finish(); closed(); });
     this.video.addEventListener("timeupdate", () => this.followVideo());
     this.video.addEventListener("seeked", () => { this.still.hidden = true; });
