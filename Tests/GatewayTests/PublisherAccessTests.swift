@@ -3,6 +3,7 @@ import HomeHub
 import HomeTypes
 import Signalling
 import Testing
+import Transport
 
 @testable import Gateway
 

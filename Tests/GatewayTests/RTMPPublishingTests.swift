@@ -3,6 +3,7 @@ import HomeHub
 import RTMPServer
 import Signalling
 import Testing
+import Transport
 
 @testable import Gateway
 

@@ -1,6 +1,7 @@
 import Signalling
 import StreamFormats
 import Testing
+import Transport
 
 @testable import RTMPServer
 

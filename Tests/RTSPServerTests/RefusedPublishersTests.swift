@@ -1,3 +1,4 @@
+import RTSP
 import Signalling
 import StationFakes
 import Testing
@@ -29,5 +30,21 @@ struct RefusedPublishersTests {
         #expect(camera.utf8.count < 100 && refusal.logged.utf8.count < 600)
         #expect(RTSPServerNews.logged(leftOut: notes).utf8.count < 300)
         #expect(RTSPServerNews.logged(leftOut: []) == "nothing")
+    }
+
+    @Test(arguments: [PublisherTokenFault.permitsTooMuch, .mayNotPublish])
+    func `an encoder whose token does not permit publishing reads why, and so does the log`(
+        fault: PublisherTokenFault
+    ) throws {
+        let house = try PublishingHouse { $0.session.authentication.addressPublisher = { _, _ in .forbidden(fault) } }
+        let client = try PublishingClient(house, hasPassword: false)
+        let answer = try client.announce("phone?token=viewer")
+        #expect(answer.status == 403 && answer.reason == fault.words)
+        let expected = RTSPServerNews.refusedPublisher(
+            camera: "phone", host: "127.0.0.1", refusal: .token(fault), count: 1)
+        #expect(house.news.withLock { $0 } == [expected])
+        // The connection goes on, and is as far from publishing as before.
+        #expect(try client.announce("phone?token=viewer").status == 403)
+        #expect(try client.ask("RECORD", "phone").status == 401)
     }
 }

@@ -1,4 +1,4 @@
-import Signalling
+import Transport
 
 /// Decides who may publish.
 public struct PublisherAdmission: Sendable {

@@ -66,7 +66,7 @@ extension RTSPServerShard {
             counters.refusedCredentials += 1
             connection.session.hold(until: signIns.refuse(connection.peer, at: now))
             report(.refused(host: connection.peer.host))
-        case .forbade(let path, let words): reportRefusal(path, .token(words: words), connection, at: now)
+        case .forbidden(let path, let fault): forbid(path, fault, connection, at: now)
         case .received(let track, _, let range): receive(mediaIndex: track, range, connection, at: now)
         }
     }

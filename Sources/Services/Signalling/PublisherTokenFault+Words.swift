@@ -1,3 +1,5 @@
+import Transport
+
 extension PublisherTokenFault {
     /// The fault, and what would help, as the publisher reads it.
     public var words: String {

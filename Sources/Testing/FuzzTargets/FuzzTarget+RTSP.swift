@@ -288,7 +288,8 @@ extension FuzzTarget {
                 session.tracks.map { .init(track: $0.index, sequenceNumber: 7, rtpTimestamp: 90_000) },
                 at: .zero)
         case .received(_, _, let range): observe(Array(session.bytes(in: range)))
-        case .paused, .tornDown, .refusedCredentials, .forbade: break
+        case .forbidden: session.answerForbidden(words: "it needs another scope", at: .zero)
+        case .paused, .tornDown, .refusedCredentials: break
         }
     }
 

@@ -265,8 +265,8 @@ import Transport
                 configuration.authentication.addressPrincipal = { token, _ in token == "viewer" ? "guest" : nil }
                 configuration.authentication.addressPublisher = { token, path in
                     switch token {
-                    case "right": path == "drive" ? .accepted(principal: "encoder") : .forbidden(words: "not there")
-                    case "viewer": .forbidden(words: "it needs the scope media")
+                    case "right": path == "drive" ? .accepted(principal: "encoder") : .forbidden(.mayNotPublish)
+                    case "viewer": .forbidden(.permitsTooMuch)
                     default: .unknown
                     }
                 }
@@ -277,9 +277,10 @@ import Transport
         #expect(wrong.events == [.refusedCredentials])
         let viewer = conversation()
         let forbidden = Self.announce(viewer, "\(Self.drive)?token=viewer")
-        #expect(forbidden?.status == 403 && forbidden?.reason == "it needs the scope media")
+        // The driver writes the words.
+        #expect(forbidden?.status == 403 && forbidden?.reason == ServerConversation.words(.permitsTooMuch))
         #expect(!viewer.isAuthenticated && viewer.refusals == 0)
-        #expect(viewer.events == [.forbade(path: "drive", words: "it needs the scope media")])
+        #expect(viewer.events == [.forbidden(path: "drive", .permitsTooMuch)])
         let encoder = conversation()
         #expect(Self.announce(encoder, "rtsp://host:8554/attic?token=right")?.status == 403)
         #expect(Self.announce(encoder, "\(Self.drive)?token=right")?.status == 200)

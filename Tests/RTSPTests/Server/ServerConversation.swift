@@ -92,9 +92,13 @@ final class ServerConversation {
         case .record:
             guard answersAtOnce else { return }
             session.answerRecord(.started, at: now)
+        case .forbidden(_, let fault): session.answerForbidden(words: Self.words(fault), at: now)
         default: break
         }
     }
+
+    /// What a client reads whose token does not permit publishing.
+    static func words(_ fault: PublisherTokenFault) -> String { "forbidden: \(fault)" }
 
     /// Announces two tracks, and sets them up over the connection.
     func announceBoth() {

@@ -34,7 +34,7 @@ struct CameraSharing: Sendable {
         authentication.addressPublisher = { token, path in
             switch publishers.judge(token: token, device: names.id(of: path)) {
             case .accepted(let principal): .accepted(principal: principal)
-            case .forbidden(let fault): .forbidden(words: fault.words)
+            case .forbidden(let fault): .forbidden(fault)
             case .unknown: .unknown
             }
         }

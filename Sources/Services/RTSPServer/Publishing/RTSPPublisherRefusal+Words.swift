@@ -7,7 +7,7 @@ extension RTSPPublisherRefusal {
     var words: String {
         switch self {
         case .notOffered: "nobody can publish here"
-        case .token(let words): words
+        case .token(let fault): fault.words
         case .announcement(let fault): fault.words
         case .failed(let error): error.words
         }

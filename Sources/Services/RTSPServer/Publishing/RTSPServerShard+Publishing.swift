@@ -46,8 +46,15 @@ extension RTSPServerShard {
         reportRefusal(path, refusal, connection, at: now)
     }
 
+    /// Answers a client whose token does not permit publishing there.
+    func forbid(_ path: String, _ fault: PublisherTokenFault, _ connection: RTSPConnection, at now: Instant) {
+        let refusal = RTSPPublisherRefusal.token(fault)
+        connection.session.answerForbidden(words: refusal.words, at: now)
+        reportRefusal(path, refusal, connection, at: now)
+    }
+
     /// Reports that a client may not publish, unless that is known.
-    func reportRefusal(
+    private func reportRefusal(
         _ camera: String, _ refusal: RTSPPublisherRefusal, _ connection: RTSPConnection, at now: Instant
     ) {
         // The client chooses what is in it.

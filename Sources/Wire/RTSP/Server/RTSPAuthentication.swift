@@ -20,8 +20,8 @@ public struct RTSPAuthentication: Sendable {
     public enum PublisherVerdict: Equatable, Sendable {
         /// It permits publishing, for this principal.
         case accepted(principal: String)
-        /// It works, and does not permit publishing there. Another attempt with it would not help; says what would.
-        case forbidden(words: String)
+        /// It works, and does not permit publishing there. Another attempt with it would not help.
+        case forbidden(PublisherTokenFault)
         /// It does not work.
         case unknown
     }
@@ -48,8 +48,8 @@ public struct RTSPAuthentication: Sendable {
         case stale
         /// They are wrong, or of a kind that is not offered.
         case refused
-        /// They are right, and do not permit it; says what would.
-        case forbidden(words: String)
+        /// They are right, and do not permit it.
+        case forbidden(PublisherTokenFault)
     }
 
     /// Checks the header of a request. Each password is compared in full, so the time reveals nothing.
@@ -81,7 +81,7 @@ public struct RTSPAuthentication: Sendable {
     func judge(publisherToken token: String, path: String) -> Verdict? {
         switch addressPublisher?(token, path) {
         case .accepted(let principal): .accepted(principal: principal)
-        case .forbidden(let words): .forbidden(words: words)
+        case .forbidden(let fault): .forbidden(fault)
         case .unknown: .refused
         case nil: nil
         }

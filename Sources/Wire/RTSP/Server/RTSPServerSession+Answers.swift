@@ -189,7 +189,7 @@ extension RTSPServerSession {
     private var pendingRequest: RTSPRequest? {
         switch pending {
         case .describe(let request), .setUp(let request, _, _), .play(let request), .announce(let request, _),
-            .record(let request):
+            .record(let request), .forbidden(let request):
             request
         case nil: nil
         }

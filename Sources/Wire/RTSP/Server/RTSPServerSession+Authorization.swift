@@ -24,7 +24,7 @@ extension RTSPServerSession {
             case .accepted(let name) where principal == nil || principal == name:
                 principal = name
                 return nil
-            case .forbidden(let words): return forbid(request, words, at: now)
+            case .forbidden(let fault): return forbid(request, fault)
             default: return refuse(request, at: now)
             }
         }
@@ -42,8 +42,8 @@ extension RTSPServerSession {
             return Denial()
         case .refused:
             return refuse(request, at: now)
-        case .forbidden(let words):
-            return forbid(request, words, at: now)
+        case .forbidden(let fault):
+            return forbid(request, fault)
         }
     }
 
@@ -56,9 +56,9 @@ extension RTSPServerSession {
             publisherToken: token, path: RTSPResource(parsing: request.uri).path)
     }
 
-    private mutating func forbid(_ request: RTSPRequest, _ words: String, at now: Instant) -> Denial {
-        respond(.forbidden, to: request, reason: words, at: now)
-        return Denial(event: .forbade(path: RTSPResource(parsing: request.uri).path, words: words))
+    private mutating func forbid(_ request: RTSPRequest, _ fault: PublisherTokenFault) -> Denial {
+        pending = .forbidden(request)
+        return Denial(event: .forbidden(path: RTSPResource(parsing: request.uri).path, fault))
     }
 
     /// What the address of a request without a header says; nil if it says nothing. The addresses of tracks may come without

@@ -72,6 +72,14 @@ extension RTSPServerSession {
         }
     }
 
+    /// Answers a request that the token in its address does not permit; does nothing where no such request waits. The
+    /// words say what would help.
+    public mutating func answerForbidden(words: String, at now: Instant) {
+        guard case .forbidden(let request) = pending else { return }
+        pending = nil
+        respond(.forbidden, to: request, reason: words, at: now)
+    }
+
     /// Agrees on the transport of an announced track.
     mutating func setUp(
         _ request: RTSPRequest, of announcement: Announcement, at now: Instant

@@ -21,8 +21,9 @@ public enum RTSPServerEvent: Equatable, Sendable {
     case tornDown
     /// A password was wrong. ``RTSPServerSession/hold(until:)`` makes the next attempt slower.
     case refusedCredentials
-    /// The token in a publisher's address works, and does not permit publishing there. The client has been informed.
-    case forbade(path: String, words: String)
+    /// The token in a publisher's address works, and does not permit publishing there: answer with
+    /// ``RTSPServerSession/answerForbidden(words:at:)``, now or later.
+    case forbidden(path: String, PublisherTokenFault)
     /// A packet came on the channel of a track: a player's receiver report, or what a publisher sends.
     case received(track: Int, isRTCP: Bool, range: Range<Int>)
 }
@@ -88,6 +89,7 @@ public struct RTSPServerSession: ~Copyable {
         case play(RTSPRequest)
         case announce(RTSPRequest, RTSPResource)
         case record(RTSPRequest)
+        case forbidden(RTSPRequest)
     }
 
     /// The most bytes of answers that wait for the client to read them.
