@@ -66,7 +66,7 @@ import Transport
     @Test func aCameraThatIsNotRecordedHasAnAlarmUntilItIs() {
         let rig = Rig()
         rig.alarms.take(.fault(.storageFull("no room")), of: "door")
-        rig.alarms.take(.fault(.refused("two tracks have the same name")), of: "yard")
+        rig.alarms.take(.fault(.refused(.unusableSession(.repeatedTrackName))), of: "yard")
         #expect(rig.received.withLock { $0.map(\.reason) } == ["no room", "two tracks have the same name"])
         #expect(rig.words == ["recordingStopped raised door", "recordingStopped raised yard"])
         rig.alarms.take(.stopped, of: "yard")

@@ -132,7 +132,7 @@ import Transport
     static let refusals: [(fault: RecordingFault, reason: RecordingEnd.Reason)] = [
         (.storageFull("no space left on device"), .storageFull),
         (.storage(path: "journal.jsonl", reason: "input/output error"), .storageFailed),
-        (.refused("a recording has 1 to 16 tracks"), .storageRefused), (.unknownSession, .storageRefused),
+        (.refused(.unusableSession(.trackCount)), .storageRefused), (.unknownSession, .storageRefused),
     ]
 
     @Test(

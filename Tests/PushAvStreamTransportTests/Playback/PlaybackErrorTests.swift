@@ -27,6 +27,12 @@ struct PlaybackErrorTests {
         (.unwritable("no space"), "the export cannot be written: no space"),
         (.store(.unknownSession), "the recording does not exist; it may have been deleted"),
         (.store(.inProgress), "it is being recorded; it can be deleted when it has ended"),
+        (.store(.refused(.unusableSession(.trackCount))), "a recording has 1 to 16 tracks"),
+        (.store(.refused(.hasBegun(folder: "/recordings/door/1"))), "/recordings/door/1 has begun already"),
+        (
+            .store(.refused(.isBeingIndexed)),
+            "the recording is being added to the index; delete it again in a moment"
+        ),
     ]
 
     @Test(arguments: PlaybackErrorTests.errors)

@@ -73,8 +73,7 @@ import Transport
         let id = try record(in: store, seed: 8)
         // As the maintenance does it.
         #expect(store.claimForDeletion(id))
-        let refusal = RecordingFault.refused("the recording is being added to the index; delete it again in a moment")
-        #expect(throws: refusal) { try store.delete(id) }
+        #expect(throws: RecordingFault.refused(.isBeingIndexed)) { try store.delete(id) }
         store.releaseFromDeletion(id)
         try store.delete(id)
         #expect(throws: RecordingFault.self) { try store.recording(id) }

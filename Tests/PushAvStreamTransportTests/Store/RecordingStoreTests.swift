@@ -91,7 +91,8 @@ struct RecordingStoreTests {
                         name: isDevice ? "video" : name, isVideo: true, codec: "", timescale: 1,
                         initializationSegment: Data())
                 ])
-            #expect(throws: RecordingFault.self) { try bench.store.take(.began(session), of: id) }
+            let refusal = RecordingRefusal.unusableSession(isDevice ? .deviceName : .trackName(0))
+            #expect(throws: RecordingFault.refused(refusal)) { try bench.store.take(.began(session), of: id) }
             #expect(throws: RecordingFault.self) { try bench.store.recording(id) }
             #expect(throws: RecordingFault.self) { try bench.store.delete(id) }
         }
@@ -110,7 +111,8 @@ struct RecordingStoreTests {
         #expect(try bench.store.recordings(RecordingQuery()).map(\.id) == [session.id])
         #expect(try bench.store.verify(session.id).problems.isEmpty)
         #expect(throws: RecordingFault.inProgress) { try bench.store.delete(session.id) }
-        #expect(throws: RecordingFault.self) { try bench.store.take(.began(session), of: session.id) }
+        let refusal = RecordingRefusal.hasBegun(folder: bench.store.layout.folder(of: session.id))
+        #expect(throws: RecordingFault.refused(refusal)) { try bench.store.take(.began(session), of: session.id) }
     }
 
     @Test("Each chunk costs one synchronization, and each segment one more for its name")

@@ -55,7 +55,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unwritable(let reason): "the export cannot be written: \(reason)"
         case .store(.storageFull(let reason)): reason
         case .store(.storage(let path, let reason)): "\(path): \(reason)"
-        case .store(.refused(let reason)): reason
+        case .store(.refused(let refusal)): refusal.description
         case .store(.unknownSession): "the recording does not exist; it may have been deleted"
         case .store(.inProgress): "it is being recorded; it can be deleted when it has ended"
         }

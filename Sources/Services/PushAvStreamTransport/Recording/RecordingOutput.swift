@@ -158,8 +158,8 @@ public enum RecordingFault: Error, Equatable, Sendable {
     case storageFull(String)
     /// The file system refuses, with the path and the system's reason.
     case storage(path: String, reason: String)
-    /// The store does not accept the session: why, and what to do.
-    case refused(String)
+    /// The store refuses it.
+    case refused(RecordingRefusal)
     /// The session is not known, or has ended.
     case unknownSession
     /// The session is being recorded, so its recording cannot be deleted.

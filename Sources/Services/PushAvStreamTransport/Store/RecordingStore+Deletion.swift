@@ -18,9 +18,7 @@ extension RecordingStore {
         let folder = layout.folder(of: id)
         guard !isOpen(id) else { throw .inProgress }
         guard claimForDeletion(id) else {
-            guard !unindexedRecordings.contains(id) else {
-                throw .refused("the recording is being added to the index; delete it again in a moment")
-            }
+            guard !unindexedRecordings.contains(id) else { throw .refused(.isBeingIndexed) }
             // Somebody else is deleting it.
             throw .unknownSession
         }

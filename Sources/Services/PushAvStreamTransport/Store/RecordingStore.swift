@@ -116,7 +116,7 @@ public final class RecordingStore: RecordingSink {
     }
 
     private func begin(_ session: RecordingSession) throws(RecordingFault) {
-        if let problem = session.layoutProblem { throw .refused(problem.description) }
+        if let problem = session.layoutProblem { throw .refused(.unusableSession(problem)) }
         try requireFolder()
         let size = session.tracks.reduce(Int64(64 << 10)) { $0 + Int64($1.initializationSegment.count) }
         try checkRoom(for: size)
@@ -127,7 +127,7 @@ public final class RecordingStore: RecordingSink {
             state.open[session.id] = entry
             return true
         }
-        guard isNew else { throw .refused("\(layout.folder(of: session.id)) has begun already") }
+        guard isNew else { throw .refused(.hasBegun(folder: layout.folder(of: session.id))) }
         do throws(FileSystemFault) {
             try makeFolder(of: session.id)
             let counters = try entry.recording.withLock { recording throws(FileSystemFault) in
