@@ -339,19 +339,4 @@ struct ConnectionCommandTests {
         #expect(table.takeSessionNumber(of: "3/phone") == 3)
         #expect(table.takeSessionNumber(of: "3/tablet") == 4)
     }
-
-    @Test("Every refusal has Matter's statuses and a code")
-    func statuses() {
-        for kind in TransportFault.Kind.allCases {
-            let error = HomeError(TransportFault(kind, "why"))
-            guard case .matter(let matter)? = error.subtype else {
-                Issue.record("\(kind)")
-                continue
-            }
-            #expect((matter.code == 0x01) == (matter.clusterCode != nil) || kind == .notKept)
-        }
-        #expect(HomeError(TransportFault(.invalidURL, "")).subtype == .matter(.init(code: 1, clusterCode: 4)))
-        #expect(HomeError(TransportFault(.notFound, "")).subtype == .matter(.init(code: 0x8B)))
-        #expect(HomeError(TransportFault(.dynamicConstraintError, "")).code == .outOfRange)
-    }
 }

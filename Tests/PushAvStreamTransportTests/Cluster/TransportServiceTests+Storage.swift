@@ -13,11 +13,12 @@ extension TransportServiceTests {
         service.setCameras(["door": OwnConnection()])
         let before = service.table(of: "door")
         rig.state.withLock { $0.fails = true }
-        await #expect(throws: TransportFault.self) {
+        let fault = TransportFault.notKept(.storage(path: "shared.sqlite", reason: "full"))
+        await #expect(throws: fault) {
             try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
         }
         #expect(service.table(of: "door") == before)
-        await #expect(throws: TransportFault.self) {
+        await #expect(throws: TransportFault.unknownDevice("attic")) {
             try await service.change("attic") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
         }
     }

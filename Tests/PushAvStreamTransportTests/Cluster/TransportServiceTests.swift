@@ -149,7 +149,7 @@ struct TransportServiceTests {
         let service = try rig.service()
         service.setCameras(["door": OwnConnection(trigger: .command)])
         let trigger = RecordingTrigger(kind: .command, reason: .emergency, words: "command")
-        await #expect(throws: TransportFault.self) {
+        await #expect(throws: TransportFault.noDurations(1)) {
             try await service.trigger(1, of: "door", trigger, nil, for: "phone")
         }
         let time = TransportTimeControl(
@@ -162,7 +162,7 @@ struct TransportServiceTests {
         #expect(rig.log == ["end door 1 lengthReached"])
         let silent = try TransportService()
         silent.setCameras(["door": OwnConnection()])
-        await #expect(throws: TransportFault.self) {
+        await #expect(throws: TransportFault.nothingIsRecorded) {
             try await silent.trigger(1, of: "door", trigger, time, for: "phone")
         }
         #expect(silent.table(of: "door")?.isOn == true)

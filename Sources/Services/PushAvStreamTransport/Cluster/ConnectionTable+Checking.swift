@@ -11,154 +11,108 @@ extension ConnectionTable {
         _ options: TransportOptions, of camera: CameraCapabilities, keepingStreamsOf kept: TransportConnection? = nil,
         old: TransportOptions? = nil
     ) throws(TransportFault) -> TransportOptions {
-        let root = "transportOptions"
-        try Self.constraints { () throws(HomeError) in try options.validate(at: root) }
+        try Self.constraints { () throws(HomeError) in try options.validate(at: "transportOptions") }
         if let cmaf = options.containerOptions.cmafContainerOptions, cmaf.chunkDuration > cmaf.segmentDuration / 2 {
-            throw TransportFault(
-                .constraintError,
-                "\(root).containerOptions.cmafContainerOptions.chunkDuration is \(cmaf.chunkDuration); "
-                    + "it must be at most half of segmentDuration")
+            throw .chunkTooLong(cmaf.chunkDuration)
         }
-        try Self.checkTrigger(options.triggerOptions, of: camera, at: "\(root).triggerOptions")
-        try Self.checkContainer(options.containerOptions, of: camera, at: "\(root).containerOptions")
-        if kept == nil { try Self.checkStreamFields(options, at: root) }
-        guard camera.hasEndpoint(options.tlsEndpointID) else {
-            throw TransportFault(
-                .invalidTLSEndpoint, "\(root).tlsEndpointID: no endpoint \(options.tlsEndpointID) has been provisioned")
-        }
+        try Self.checkTrigger(options.triggerOptions, of: camera)
+        try Self.checkContainer(options.containerOptions, of: camera)
+        if kept == nil { try Self.checkStreamFields(options) }
+        guard camera.hasEndpoint(options.tlsEndpointID) else { throw .unknownEndpoint(options.tlsEndpointID) }
         let format = Google.PushAvStreamTransportTrait.SupportedFormatStruct(
             containerFormat: options.containerOptions.containerType, ingestMethod: options.ingestMethod)
-        guard camera.formats.contains(format) else {
-            throw TransportFault(
-                .invalidCombination, "\(root): the container cannot be sent with this ingestMethod")
-        }
-        if let problem = TransportURL.problem(with: options.url) {
-            throw TransportFault(.invalidURL, "\(root).url cannot be used: \(problem)")
-        }
-        guard usagePriorities.contains(options.streamUsage) else {
-            throw TransportFault(
-                .invalidStreamUsage,
-                "\(root).streamUsage: the camera's streamUsagePriorities do not contain \(options.streamUsage.rawValue)"
-            )
-        }
+        guard camera.formats.contains(format) else { throw .combination }
+        if let problem = TransportURL.problem(with: options.url) { throw .url(problem) }
+        guard usagePriorities.contains(options.streamUsage) else { throw .usageWithoutPriority(options.streamUsage) }
         if let zones = options.triggerOptions.motionZones, let zones {
-            try Self.checkZones(zones, of: camera, at: "\(root).triggerOptions.motionZones")
+            try Self.checkZones(zones, of: camera, in: .options)
         }
         var options = options
         if let kept {
             options.copyStreams(from: kept.options)
         } else {
-            try resolveStreams(&options, at: root)
+            try resolveStreams(&options)
         }
         let unchanged = kept == nil ? nil : old
-        try checkSegments(options, replacing: unchanged, at: root)
+        try checkSegments(options, replacing: unchanged)
         if old == nil { try requireRoom(in: camera) }
-        try checkPreRoll(options, replacing: unchanged, at: root)
+        try checkPreRoll(options, replacing: unchanged)
         return options
     }
 
     /// The vocabulary's own constraints, as a refusal of the cluster.
     static func constraints(_ body: () throws(HomeError) -> Void) throws(TransportFault) {
-        do { try body() } catch { throw TransportFault(.constraintError, error.message) }
+        do { try body() } catch { throw TransportFault.constraint(error) }
     }
 
     /// Which fields a trigger has.
     private static func checkTrigger(
-        _ trigger: TransportTriggerOptions, of camera: CameraCapabilities, at path: String
+        _ trigger: TransportTriggerOptions, of camera: CameraCapabilities
     ) throws(TransportFault) {
-        func refuse(_ words: String) -> TransportFault { TransportFault(.invalidCommand, "\(path)\(words)") }
         if trigger.triggerType == .motion {
-            guard trigger.motionZones != nil else { throw refuse(".motionZones is missing; null means anywhere") }
-            guard trigger.motionTimeControl != nil else { throw refuse(".motionTimeControl is missing") }
+            guard trigger.motionZones != nil else { throw .noZones }
+            guard trigger.motionTimeControl != nil else { throw .noTimeControl }
             guard (trigger.motionSensitivity == nil) == camera.hasZoneSensitivity else {
-                throw refuse(
-                    camera.hasZoneSensitivity
-                        ? ".motionSensitivity: this camera has a sensitivity for each zone"
-                        : ".motionSensitivity is missing; null means the camera's own")
+                throw camera.hasZoneSensitivity ? TransportFault.sensitivityForAllZones(.options) : .noSensitivity
             }
             if let zones = trigger.motionZones, let zones {
-                try checkZoneForm(zones, of: camera, at: "\(path).motionZones")
+                try checkZoneForm(zones, of: camera, in: .options)
             }
         } else {
             guard trigger.motionZones == nil, trigger.motionTimeControl == nil, trigger.motionSensitivity == nil else {
-                throw refuse(" has fields for motion, but its triggerType is \(trigger.triggerType.rawValue)")
+                throw .fieldsForMotion(trigger.triggerType)
             }
         }
         guard (trigger.maxPreRollLen == nil) == (trigger.triggerType == .continuous) else {
-            throw refuse(
-                trigger.triggerType == .continuous
-                    ? ".maxPreRollLen: a continuous recording has no pre-roll" : ".maxPreRollLen is missing")
+            throw trigger.triggerType == .continuous ? TransportFault.preRollOfContinuous : .noPreRoll
         }
     }
 
     /// Whether zones have the field that the camera's feature asks for.
     static func checkZoneForm(
-        _ zones: [TransportZone], of camera: CameraCapabilities, at path: String
+        _ zones: [TransportZone], of camera: CameraCapabilities, in place: TransportFault.ZonePlace
     ) throws(TransportFault) {
         for (index, zone) in zones.enumerated() where (zone.sensitivity != nil) != camera.hasZoneSensitivity {
-            throw TransportFault(
-                .invalidCommand,
-                camera.hasZoneSensitivity
-                    ? "\(path)[\(index)].sensitivity is missing"
-                    : "\(path)[\(index)].sensitivity: this camera has one sensitivity for all zones")
+            throw camera.hasZoneSensitivity
+                ? TransportFault.zoneWithoutSensitivity(index, place) : .zoneWithSensitivity(index, place)
         }
     }
 
     /// Whether zones exist, and are named once.
     static func checkZones(
-        _ zones: [TransportZone], of camera: CameraCapabilities, at path: String
+        _ zones: [TransportZone], of camera: CameraCapabilities, in place: TransportFault.ZonePlace
     ) throws(TransportFault) {
-        guard Set(zones.map(\.zone)).count == zones.count else {
-            throw TransportFault(.alreadyExists, "\(path): a zone occurs twice")
-        }
+        guard Set(zones.map(\.zone)).count == zones.count else { throw .repeatedZone(place) }
         guard zones.count <= camera.maximumZones else {
-            throw TransportFault(
-                .dynamicConstraintError, "\(path) has \(zones.count) zones; there can be \(camera.maximumZones)")
+            throw .tooManyZones(zones.count, limit: camera.maximumZones, place)
         }
         if let unknown = zones.compactMap(\.zone).first(where: { !camera.zones.contains($0) }) {
-            throw TransportFault(.invalidZone, "\(path): the camera has no zone \(unknown)")
+            throw .unknownZone(unknown, place)
         }
     }
 
     /// Which fields a container has.
     private static func checkContainer(
-        _ container: Google.PushAvStreamTransportTrait.ContainerOptionsStruct, of camera: CameraCapabilities,
-        at path: String
+        _ container: Google.PushAvStreamTransportTrait.ContainerOptionsStruct, of camera: CameraCapabilities
     ) throws(TransportFault) {
-        guard let cmaf = container.cmafContainerOptions else {
-            throw TransportFault(.invalidCommand, "\(path).cmafContainerOptions is missing")
-        }
-        guard (cmaf.cencKey == nil) == (cmaf.cencKeyID == nil) else {
-            throw TransportFault(.invalidCommand, "\(path): cencKey and cencKeyID go together")
-        }
-        guard cmaf.metadataEnabled == nil || camera.hasMetadata else {
-            throw TransportFault(.invalidCommand, "\(path): metadataEnabled: this camera records no metadata")
-        }
+        guard let cmaf = container.cmafContainerOptions else { throw .noContainerOptions }
+        guard (cmaf.cencKey == nil) == (cmaf.cencKeyID == nil) else { throw .incompleteKey }
+        guard cmaf.metadataEnabled == nil || camera.hasMetadata else { throw .noMetadata }
         // Provisional in Matter. A key that is accepted and not used would promise what is not done.
-        guard cmaf.cencKey == nil else {
-            throw TransportFault(.invalidCommand, "\(path): this gateway does not encrypt recordings (cencKey)")
-        }
+        guard cmaf.cencKey == nil else { throw .noEncryption }
     }
 
     /// Exactly one of the two forms of the streams.
-    private static func checkStreamFields(_ options: TransportOptions, at path: String) throws(TransportFault) {
+    private static func checkStreamFields(_ options: TransportOptions) throws(TransportFault) {
         let old = options.videoStreamID != nil || options.audioStreamID != nil
         let new = options.videoStreams != nil || options.audioStreams != nil
-        guard old != new else {
-            throw TransportFault(
-                .invalidCommand,
-                old
-                    ? "\(path) has stream ids and lists of streams; use one form"
-                    : "\(path) names no streams; use videoStreams and audioStreams")
-        }
+        guard old != new else { throw old ? TransportFault.bothStreamForms : .noStreams }
     }
 
     /// Whether the camera can have another connection.
     private func requireRoom(in camera: CameraCapabilities) throws(TransportFault) {
         guard connections.count < camera.maximumConnections else {
-            throw TransportFault(
-                .resourceExhausted,
-                "the camera has \(connections.count) connections already; deallocate one first")
+            throw .tooManyConnections(connections.count)
         }
     }
 
@@ -172,30 +126,24 @@ extension ConnectionTable {
     /// Whether segments hold whole groups of pictures.
     /// - Parameter old: the options before, on the same streams.
     private func checkSegments(
-        _ options: TransportOptions, replacing old: TransportOptions?, at path: String
+        _ options: TransportOptions, replacing old: TransportOptions?
     ) throws(TransportFault) {
         guard let segment = options.containerOptions.cmafContainerOptions?.segmentDuration,
             segment != old?.containerOptions.cmafContainerOptions?.segmentDuration,
             let interval = keyFrameIntervals(of: options).first(where: { segment % $0 != 0 })
         else { return }
-        throw TransportFault(
-            .invalidOptions,
-            "\(path): a segment of \(segment) ms does not hold whole groups of pictures; "
-                + "the camera sends a key frame every \(interval) ms")
+        throw .unevenSegment(segment, keyFrameInterval: interval)
     }
 
     /// Whether a pre-roll can begin with a key frame.
     /// - Parameter old: the options before, on the same streams.
     private func checkPreRoll(
-        _ options: TransportOptions, replacing old: TransportOptions?, at path: String
+        _ options: TransportOptions, replacing old: TransportOptions?
     ) throws(TransportFault) {
         guard let preRoll = options.triggerOptions.maxPreRollLen, preRoll != 0,
             preRoll != old?.triggerOptions.maxPreRollLen,
             let interval = keyFrameIntervals(of: options).first(where: { preRoll < $0 })
         else { return }
-        throw TransportFault(
-            .invalidPreRollLength,
-            "\(path).triggerOptions.maxPreRollLen is \(preRoll) ms; it must be 0, or at least \(interval) ms, "
-                + "the time between the camera's key frames")
+        throw .preRollTooShort(preRoll, keyFrameInterval: interval)
     }
 }

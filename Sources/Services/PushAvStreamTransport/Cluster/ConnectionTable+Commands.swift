@@ -29,10 +29,7 @@ extension ConnectionTable {
         let merged = try old.options.merging(partial)
         if old.isPermanent {
             guard merged.tlsEndpointID == 0, merged.streamUsage == .recording, merged.expiryTime == nil else {
-                throw TransportFault(
-                    .permanentConnection,
-                    "connection \(id) is the camera's own: its usage, its endpoint and its lifetime are fixed; "
-                        + "allocate another one")
+                throw .ownConnectionIsFixed(id)
             }
         }
         try Self.requireTime(now, for: partial.expiryTime)
@@ -45,9 +42,7 @@ extension ConnectionTable {
     /// A lifetime is kept as a moment. A clock that is set later would end the connection at once.
     private static func requireTime(_ now: Int64, for lifetime: UInt32?) throws(TransportFault) {
         guard lifetime != nil, now < earliestTime else { return }
-        throw TransportFault(
-            .invalidTime,
-            "transportOptions.expiryTime needs the time of day, and the gateway's clock is not set; set it first")
+        throw .clockNotSet
     }
 
     /// The beginning of 2020 in milliseconds since 1970: a clock that shows less has not been set.
@@ -59,11 +54,7 @@ extension ConnectionTable {
         _ id: UInt16, for principal: String, seesAll: Bool = false
     ) throws(TransportFault) {
         let index = try index(of: id, for: principal, seesAll: seesAll)
-        guard !connections[index].isPermanent else {
-            throw TransportFault(
-                .permanentConnection,
-                "connection \(id) is the camera's own and stays; setTransportStatus switches it off")
-        }
+        guard !connections[index].isPermanent else { throw .ownConnectionStays(id) }
         connections.remove(at: index)
     }
 
@@ -91,7 +82,7 @@ extension ConnectionTable {
         case .inactive:
             for index in others where connections[index].status == .active { connections[index].isSuspended = true }
             for index in connections.indices { connections[index].status = .inactive }
-        case .unrecognized_: throw TransportFault(.constraintError, "transportStatus is not active or inactive")
+        case .unrecognized_: throw .unknownStatus
         }
         for index in connections.indices where own.contains(index) || connections[index].status == .active {
             connections[index].isSuspended = false
@@ -102,9 +93,7 @@ extension ConnectionTable {
 
     private func requirePermission(_ indices: [Int]) throws(TransportFault) {
         guard let refused = indices.first(where: { !isPermitted($0) }) else { return }
-        throw TransportFault(
-            .invalidInState,
-            "connection \(connections[refused].id) cannot become active while the camera's privacy mode is on")
+        throw .privacyForbidsActivation(connections[refused].id)
     }
 
     /// `manuallyTriggerTransport`, as far as the connection is concerned.
@@ -114,20 +103,11 @@ extension ConnectionTable {
     ) throws(TransportFault) -> TransportTimeControl? {
         if let time { try Self.constraints { () throws(HomeError) in try time.validate(at: "timeControl") } }
         let connection = connections[try index(of: id, for: principal)]
-        guard !privacy.refuse(connection.options.streamUsage) else {
-            throw TransportFault(.invalidInState, "the camera's privacy mode is on; nothing is recorded")
-        }
-        guard connection.status == .active else {
-            throw TransportFault(
-                .invalidTransportStatus, "connection \(id) is inactive; setTransportStatus makes it active")
-        }
+        guard !privacy.refuse(connection.options.streamUsage) else { throw .privacyForbidsRecording }
+        guard connection.status == .active else { throw .inactive(id) }
         switch connection.options.triggerOptions.triggerType {
-        case .continuous:
-            throw TransportFault(.invalidTriggerType, "connection \(id) records all the time; it needs no trigger")
-        case .command where time == nil:
-            throw TransportFault(
-                .dynamicConstraintError,
-                "connection \(id) has no durations; the command needs a timeControl")
+        case .continuous: throw .recordsAllTheTime(id)
+        case .command where time == nil: throw .noDurations(id)
         case .command, .motion, .unrecognized_: return time ?? connection.options.triggerOptions.motionTimeControl
         }
     }
@@ -137,33 +117,25 @@ extension ConnectionTable {
         _ id: UInt16, zones: [TransportZone]??, sensitivity: UInt8??, for principal: String,
         of camera: CameraCapabilities
     ) throws(TransportFault) {
-        let path = "motionZones"
         try Self.constraints { () throws(HomeError) in
-            try Constraint.records(zones ?? nil, path, at: "")
+            try Constraint.records(zones ?? nil, "motionZones", at: "")
             try Constraint.range(sensitivity ?? nil, 1...10, "motionSensitivity", at: "")
         }
         let index = try index(of: id, for: principal)
         guard connections[index].options.triggerOptions.triggerType == .motion else {
-            throw TransportFault(.invalidTriggerType, "connection \(id) has no trigger by motion, so it has no zones")
+            throw .noMotionTrigger(id)
         }
-        if camera.hasZoneSensitivity, sensitivity != nil {
-            throw TransportFault(.invalidCommand, "motionSensitivity: this camera has a sensitivity for each zone")
-        }
-        if let zones, let zones { try Self.checkZoneForm(zones, of: camera, at: path) }
-        if let zones, let zones { try Self.checkZones(zones, of: camera, at: path) }
+        if camera.hasZoneSensitivity, sensitivity != nil { throw .sensitivityForAllZones(.update) }
+        if let zones, let zones { try Self.checkZoneForm(zones, of: camera, in: .update) }
+        if let zones, let zones { try Self.checkZones(zones, of: camera, in: .update) }
         if let zones { connections[index].options.triggerOptions.motionZones = .some(zones) }
         if let sensitivity { connections[index].options.triggerOptions.motionSensitivity = .some(sensitivity) }
     }
 
     /// `setStreamPriorities`.
     public mutating func setPriorities(_ usages: [StreamUsage]) throws(TransportFault) {
-        guard Set(usages).count == usages.count else {
-            throw TransportFault(.alreadyExists, "streamPriorities: a usage occurs twice")
-        }
-        if let odd = usages.first(where: { !StreamUsage.offered.contains($0) }) {
-            throw TransportFault(
-                .dynamicConstraintError, "streamPriorities: this camera has no streams for the usage \(odd.rawValue)")
-        }
+        guard Set(usages).count == usages.count else { throw .repeatedUsage }
+        if let odd = usages.first(where: { !StreamUsage.offered.contains($0) }) { throw .usageNotOffered(odd) }
         usagePriorities = usages
     }
 

@@ -3,46 +3,39 @@ import HomeTypes
 /// The two forms in which options name streams: ids (revision 1) and lists with names (revision 2).
 extension ConnectionTable {
     /// Checks the streams, chooses those that are null, and fills both forms.
-    func resolveStreams(_ options: inout TransportOptions, at path: String) throws(TransportFault) {
+    func resolveStreams(_ options: inout TransportOptions) throws(TransportFault) {
         if options.videoStreams != nil || options.audioStreams != nil {
-            try checkLists(options, at: path)
+            try checkLists(options)
         } else {
-            try resolveIDs(&options, at: path)
+            try resolveIDs(&options)
         }
         options.fillBothForms()
     }
 
-    private func checkLists(_ options: TransportOptions, at path: String) throws(TransportFault) {
+    private func checkLists(_ options: TransportOptions) throws(TransportFault) {
         let video = options.videoStreams ?? [], audio = options.audioStreams ?? []
         func isUnique<Value: Hashable>(_ values: [Value]) -> Bool { Set(values).count == values.count }
         guard isUnique(video.map(\.videoStreamName)), isUnique(video.map(\.videoStreamID)),
             isUnique(audio.map(\.audioStreamName)), isUnique(audio.map(\.audioStreamID))
-        else { throw TransportFault(.duplicateStreamValues, "\(path): a stream or its name occurs twice") }
+        else { throw .repeatedStream }
         // As for files: where names differ in their case only, some file systems see one.
         let pictures = Set(video.map { $0.videoStreamName.lowercased() })
         guard pictures.isDisjoint(with: audio.map { $0.audioStreamName.lowercased() }) else {
-            throw TransportFault(.invalidStream, "\(path): a picture and a sound have the same name")
+            throw .sameStreamNames
         }
-        guard !video.isEmpty || !audio.isEmpty else {
-            throw TransportFault(.invalidStream, "\(path) names no streams: both lists are empty")
-        }
+        guard !video.isEmpty || !audio.isEmpty else { throw .emptyStreamLists }
         // Names become parts of paths and file names.
         for name in video.map(\.videoStreamName) + audio.map(\.audioStreamName) {
-            try Self.checkName(name, at: path)
+            try Self.checkName(name)
         }
-        for one in video { try requireVideo(one.videoStreamID, at: path) }
-        for one in audio { try requireAudio(one.audioStreamID, at: path) }
+        for one in video { try requireVideo(one.videoStreamID) }
+        for one in audio { try requireAudio(one.audioStreamID) }
         // A list that is accepted and of which one picture is recorded would promise what is not done.
-        guard video.count <= 1, audio.count <= 1 else {
-            throw TransportFault(
-                .resourceExhausted,
-                "\(path) names several pictures or sounds; a connection records one of each, so allocate a connection for each"
-            )
-        }
+        guard video.count <= 1, audio.count <= 1 else { throw .severalStreams }
     }
 
     /// A track's name may be anything of 1 to 16 bytes in Matter. Here it must be able to be a folder's name.
-    private static func checkName(_ name: String, at path: String) throws(TransportFault) {
+    private static func checkName(_ name: String) throws(TransportFault) {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -51,30 +44,26 @@ extension ConnectionTable {
             default: false
             }
         }
-        guard isPlain, !name.hasPrefix(".") else {
-            throw TransportFault(
-                .constraintError,
-                "\(path): the stream name \(name.debugDescription) may hold letters, digits, - _ and . only, "
-                    + "and must not begin with a dot")
-        }
+        guard isPlain, !name.hasPrefix(".") else { throw .streamName(name) }
     }
 
-    private func resolveIDs(_ options: inout TransportOptions, at path: String) throws(TransportFault) {
+    private func resolveIDs(_ options: inout TransportOptions) throws(TransportFault) {
         if let id = options.videoStreamID {
             if let id {
-                try requireVideo(id, at: path)
+                try requireVideo(id)
+            } else if let chosen = streams.chosenVideo(for: options.streamUsage) {
+                options.videoStreamID = .some(chosen)
             } else {
-                options.videoStreamID = .some(
-                    try chosen(streams.chosenVideo(for: options.streamUsage), "videoStreamID", at: path))
+                throw .noVideoStreamYet
             }
         }
         if let id = options.audioStreamID {
             if let id {
-                try requireAudio(id, at: path)
+                try requireAudio(id)
             } else if let chosen = streams.audio.first?.id {
                 options.audioStreamID = .some(chosen)
             } else if streams.video.isEmpty || options.videoStreamID == nil {
-                throw Self.nothingAllocated("audioStreamID", at: path)
+                throw .noAudioStreamYet
             } else {
                 // A camera without sound: the picture alone is recorded.
                 options.audioStreamID = nil
@@ -82,27 +71,12 @@ extension ConnectionTable {
         }
     }
 
-    private func chosen(_ id: UInt16?, _ field: String, at path: String) throws(TransportFault) -> UInt16 {
-        guard let id else { throw Self.nothingAllocated(field, at: path) }
-        return id
+    private func requireVideo(_ id: UInt16) throws(TransportFault) {
+        guard streams.video.contains(where: { $0.id == id }) else { throw .unknownVideoStream(id) }
     }
 
-    private static func nothingAllocated(_ field: String, at path: String) -> TransportFault {
-        TransportFault(
-            .invalidInState,
-            "\(path).\(field): no such stream can be chosen yet, because the camera has not described itself")
-    }
-
-    private func requireVideo(_ id: UInt16, at path: String) throws(TransportFault) {
-        guard streams.video.contains(where: { $0.id == id }) else {
-            throw TransportFault(.invalidStream, "\(path): the camera has no video stream \(id)")
-        }
-    }
-
-    private func requireAudio(_ id: UInt16, at path: String) throws(TransportFault) {
-        guard streams.audio.contains(where: { $0.id == id }) else {
-            throw TransportFault(.invalidStream, "\(path): the camera has no audio stream \(id)")
-        }
+    private func requireAudio(_ id: UInt16) throws(TransportFault) {
+        guard streams.audio.contains(where: { $0.id == id }) else { throw .unknownAudioStream(id) }
     }
 }
 

@@ -61,7 +61,7 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
         guard
             let index = connections.firstIndex(where: { $0.id == id && (seesAll || $0.isVisible(to: principal)) })
         else {
-            throw TransportFault(.notFound, "no connection has the id \(id); findTransport lists those that exist")
+            throw .unknownConnection(id)
         }
         return index
     }

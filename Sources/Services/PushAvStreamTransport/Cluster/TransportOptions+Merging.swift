@@ -73,8 +73,7 @@ extension TransportTriggerOptions {
                 let augmentation = time.augmentationDuration ?? old?.augmentationDuration,
                 let maximum = time.maxDuration ?? old?.maxDuration, let blind = time.blindDuration ?? old?.blindDuration
             else {
-                throw TransportFault(
-                    .invalidCommand, "transportOptions.triggerOptions.motionTimeControl is new and must be complete")
+                throw .incompleteTimeControl
             }
             merged.motionTimeControl = TransportTimeControl(
                 initialDuration: initial, augmentationDuration: augmentation, maxDuration: maximum,

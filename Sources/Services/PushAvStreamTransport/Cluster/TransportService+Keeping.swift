@@ -21,7 +21,7 @@ extension TransportService {
             recordKept(device)
         } catch {
             recordUnkept(device, error)
-            throw TransportFault(.notKept, "the change cannot be saved (\(error)); nothing was changed")
+            throw TransportFault.notKept(error)
         }
     }
 

@@ -10,7 +10,7 @@ extension TransportService {
         _ device: String, _ body: (inout ConnectionTable, CameraCapabilities, Int64) throws -> Value
     ) throws -> Value {
         guard let camera = state.withLock({ $0.cameras[device] }), camera.isPresent else {
-            throw TransportFault(.notFound, "device \(device) has no recording connections")
+            throw TransportFault.unknownDevice(device)
         }
         var table = camera.table
         let value = try body(&table, camera.capabilities, clocks.wall())

@@ -178,7 +178,7 @@ public final class TransportService: Sendable {
         } catch let fault as TransportFault {
             throw fault
         } catch {
-            throw TransportFault(.invalidCommand, "the command failed: \(error)")
+            throw .failed("\(error)")
         }
     }
 
@@ -187,10 +187,7 @@ public final class TransportService: Sendable {
         _ connection: UInt16, of device: String, _ trigger: RecordingTrigger, _ time: TransportTimeControl?,
         for principal: String
     ) async throws(TransportFault) {
-        guard records else {
-            throw TransportFault(
-                .invalidInState, "nothing is recorded: the gateway's config has no section recording")
-        }
+        guard records else { throw .nothingIsRecorded }
         let duration = try await change(device) { table, _, _ in
             try table.checkManualTrigger(connection, time, for: principal)
         }

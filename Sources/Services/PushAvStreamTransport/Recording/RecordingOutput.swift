@@ -153,7 +153,7 @@ public protocol RecordingSink: Sendable {
 }
 
 /// Why something cannot be recorded.
-public enum RecordingFault: Error, Equatable, Sendable {
+public enum RecordingFault: Error, Hashable, Sendable {
     /// The disk, or the share of it that recordings may use, is full.
     case storageFull(String)
     /// The file system refuses, with the path and the system's reason.
