@@ -101,7 +101,7 @@ import Transport
         log.record(.ended(mediaSessionId: session, deviceID: "door", end: .stopped))
         log.record(
             .publisherStarted(sessionID: session, deviceID: "phone", principal: "owner", protocolName: "RTSP"))
-        log.record(.publisherEnded(sessionID: session, deviceID: "phone", end: .publisherStopped))
+        log.record(.publisherEnded(sessionID: session, deviceID: "phone", end: .stopped))
         log.record(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
         log.record(.ended(mediaSessionId: session, deviceID: "door", end: .relay(.viewer(.trackGone))))
         #expect(

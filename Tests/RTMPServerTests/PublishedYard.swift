@@ -70,7 +70,7 @@ struct PublishedYard {
     }
 
     /// Why the publishers have ended so far.
-    var ends: [SessionEnd] {
+    var ends: [PublisherEnd] {
         changes.withLock { $0 }.compactMap { change in
             if case .publisherEnded(_, _, let end) = change { end } else { nil }
         }

@@ -65,7 +65,7 @@ import Transport
         client.send(RTMPPublisherBytes.asking().bytes + RTMPPublisherBytes.media())
         #expect(await yard.reaches(.flowing))
         await yard.signalling.services.publishing.endPublishers(of: "encoder") { _ in false }
-        #expect(client.statuses().last?.words == SessionEnd.accessEnded.words)
+        #expect(client.statuses().last?.words == PublisherEnd.accessEnded.words)
         #expect(yard.ends == [.accessEnded])
     }
 

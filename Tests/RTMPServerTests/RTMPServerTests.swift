@@ -29,7 +29,7 @@ import Transport
         rest.unpublish("yard")
         client.send(rest.bytes)
         #expect(await yard.waits(after: .stopped))
-        #expect(await eventually { yard.ends == [.publisherStopped] })
+        #expect(await eventually { yard.ends == [.stopped] })
         // The connection stays for another stream.
         #expect(client.statuses(until: "NetStream.Unpublish.Success").last?.code == "NetStream.Unpublish.Success")
         client.send(RTMPPublisherBytes.again(video: false))
@@ -96,7 +96,7 @@ import Transport
         let second = try RTMPTestClient(to: yard.server.port)
         second.send(RTMPPublisherBytes.asking().bytes + RTMPPublisherBytes.media(audio: false))
         let told = first.statuses().last
-        #expect(told == RTMPTestClient.Status(code: "NetStream.Failed", words: SessionEnd.replaced.words))
+        #expect(told == RTMPTestClient.Status(code: "NetStream.Failed", words: PublisherEnd.replaced.words))
         #expect(await yard.reaches(.flowing))
         #expect(yard.codecs == ["H264"] && yard.ends == [.replaced])
         let counters = await yard.server.counters()
@@ -112,7 +112,7 @@ import Transport
         #expect(await yard.reaches(.flowing))
         let second = try RTMPTestClient(to: yard.server.port)
         second.send(publish)
-        let replaced = RTMPTestClient.Status(code: "NetStream.Failed", words: SessionEnd.replaced.words)
+        let replaced = RTMPTestClient.Status(code: "NetStream.Failed", words: PublisherEnd.replaced.words)
         #expect(first.statuses().last == replaced)
         let third = try RTMPTestClient(to: yard.server.port)
         third.send(publish)
@@ -138,7 +138,7 @@ import Transport
         #expect(await yard.reaches(.flowing))
         client.finish()
         #expect(await yard.waits(after: .connectionClosed))
-        #expect(await eventually { yard.ends == [.publisherDisconnected] })
+        #expect(await eventually { yard.ends == [.disconnected] })
     }
 
     @Test func `A camera that is removed ends its publisher`() async throws {

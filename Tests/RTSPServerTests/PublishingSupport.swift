@@ -59,9 +59,9 @@ final class PublishedSink: CameraSink {
 actor FakePublishers: PublishingServing {
     nonisolated let source = PublishedSource()
     nonisolated let sink = PublishedSink()
-    private var current: (id: String, publication: Publication, ended: @Sendable (SessionEnd) -> Void)?
+    private var current: (id: String, publication: Publication, ended: @Sendable (PublisherEnd) -> Void)?
     private(set) var streams: [PublishedStream] = []
-    private(set) var ends: [SessionEnd] = []
+    private(set) var ends: [PublisherEnd] = []
     private var refusal: SignallingError?
     private var waits: [Duration] = []
     /// How often a server has asked to start a stream.
@@ -76,7 +76,7 @@ actor FakePublishers: PublishingServing {
 
     func startPublishing(
         _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
-        ended: @escaping @Sendable (SessionEnd) -> Void
+        ended: @escaping @Sendable (PublisherEnd) -> Void
     ) throws(SignallingError) -> StartedPublication {
         attempts += 1
         if let refusal { throw refusal }
@@ -91,7 +91,7 @@ actor FakePublishers: PublishingServing {
         return StartedPublication(sessionID: id, publication: publication)
     }
 
-    func endPublishing(_ sessionID: String, because end: SessionEnd) {
+    func endPublishing(_ sessionID: String, because end: PublisherEnd) {
         guard let current, current.id == sessionID else { return }
         self.current = nil
         ends.append(end)
@@ -103,7 +103,7 @@ actor FakePublishers: PublishingServing {
     }
 
     /// Something other than the publisher ends it.
-    func end(because end: SessionEnd) {
+    func end(because end: PublisherEnd) {
         guard let current else { return }
         self.current = nil
         ends.append(end)

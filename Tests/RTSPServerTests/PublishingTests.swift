@@ -47,7 +47,7 @@ struct PublishingTests {
         #expect(counters.publishers == ["phone-id": 1] && counters.publishersStarted == 1)
         #expect(counters.packetsReceived == 6)
         #expect(try client.ask("TEARDOWN", "phone").status == 200)
-        #expect(await eventually { await house.publishers.ends == [.publisherStopped] })
+        #expect(await eventually { await house.publishers.ends == [.stopped] })
         #expect(await house.server.counters().publishers.isEmpty)
     }
 
@@ -142,12 +142,12 @@ struct PublishingTests {
         let first = try PublishingClient(house)
         try first.publish()
         first.disconnect()
-        #expect(await eventually { await house.publishers.ends == [.publisherDisconnected] })
+        #expect(await eventually { await house.publishers.ends == [.disconnected] })
         let second = try PublishingClient(house)
         try second.publish()
         await house.publishers.endPublishers(of: "", unless: { _ in false })
         #expect(second.isClosedByServer())
-        #expect(await house.publishers.ends == [.publisherDisconnected, .accessEnded])
+        #expect(await house.publishers.ends == [.disconnected, .accessEnded])
     }
 
     @Test func `who may not publish, or where nobody can, learns why`() async throws {

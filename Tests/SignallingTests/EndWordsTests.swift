@@ -8,13 +8,6 @@ import Testing
 @Suite struct EndWordsTests {
     @Test(arguments: [
         (SessionEnd.stopped, "the viewer stopped the live view"),
-        (.publisherStopped, "the publisher has stopped"),
-        (.replaced, "another publisher has taken over the camera"),
-        (.sourceStopped, "the camera has been stopped or changed"),
-        (.publisherDisconnected, "the connection to the publisher was closed or lost"),
-        (.publisherSilent, "the publisher has sent nothing for too long"),
-        (.publisherUnusable, "the publisher sent what cannot be used"),
-        (.accessEnded, "the publisher's token no longer permits publishing"),
         (.leaseExpired, "the lease was not extended"),
         (.gaveWay, "it did not connect in time, and another view needed its place"),
         (.revoked(.off), "the camera was switched off"),
@@ -25,7 +18,24 @@ import Testing
         (.relay(.viewer(.trackGone)), "the camera no longer sends this track"),
         (.shuttingDown, "the gateway is shutting down"),
     ])
-    func theEndOfASession(_ end: SessionEnd, _ words: String) {
+    func theEndOfALiveView(_ end: SessionEnd, _ words: String) {
+        #expect(end.words == words)
+    }
+
+    @Test(arguments: [
+        (PublisherEnd.stopped, "the publisher has stopped"),
+        (.replaced, "another publisher has taken over the camera"),
+        (.sourceStopped, "the camera has been stopped or changed"),
+        (.disconnected, "the connection to the publisher was closed or lost"),
+        (.silent, "the publisher has sent nothing for too long"),
+        (.unusable, "the publisher sent what cannot be used"),
+        (.accessEnded, "the publisher's token no longer permits publishing"),
+        (.revoked(.off), "the camera was switched off"),
+        (.cameraGone(.removed), "the camera was removed"),
+        (.relay(.goodbye), "the publisher has said goodbye"),
+        (.shuttingDown, "the gateway is shutting down"),
+    ])
+    func theEndOfAPublisher(_ end: PublisherEnd, _ words: String) {
         #expect(end.words == words)
     }
 

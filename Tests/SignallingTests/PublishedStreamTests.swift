@@ -81,12 +81,12 @@ private struct StreamWorld {
         #expect(streams.station.snapshot.state == .flowing)
         streams.station.source.requestKeyFrame(track: 0)
         #expect(asked.withLock { $0 } == [0])
-        await streams.gate.end(started.sessionID, because: .publisherSilent)
+        await streams.gate.end(started.sessionID, because: .silent)
         #expect(
             streams.station.snapshot.state == .backingOff(seconds: 0, reason: .noPublisher(after: .silent)))
-        await streams.gate.end(started.sessionID, because: .publisherStopped)
+        await streams.gate.end(started.sessionID, because: .stopped)
         #expect(streams.toldNow.isEmpty)
-        #expect(streams.announced == ["owner publishes to phone by RTSP", "phone: publisherSilent"])
+        #expect(streams.announced == ["owner publishes to phone by RTSP", "phone: silent"])
     }
 
     @Test func `publishers of all protocols replace one another, and the one before is informed once`() async throws {
@@ -95,13 +95,13 @@ private struct StreamWorld {
         let second = try await streams.start("two", protocolName: "RTMP")
         #expect(streams.toldNow == ["one: replaced"])
         // Too late: it is the camera no more.
-        await streams.gate.end(first.sessionID, because: .publisherStopped)
+        await streams.gate.end(first.sessionID, because: .stopped)
         #expect(streams.station.snapshot.state == .connecting)
         streams.world.clock.advance(by: PublisherStarts.takeoverInterval)
         let view = try await streams.offer()
         #expect(streams.toldNow == ["one: replaced", "two: replaced"])
         #expect(await streams.world.relay.counters().publishers == 1)
-        await streams.gate.end(second.sessionID, because: .publisherStopped)
+        await streams.gate.end(second.sessionID, because: .stopped)
         #expect(streams.station.snapshot.tracks.map(\.codec.name) == ["VP8", "opus"])
         streams.world.clock.advance(by: PublisherStarts.takeoverInterval)
         _ = try await streams.start("three")
@@ -145,7 +145,7 @@ private struct StreamWorld {
         _ = try await streams.start("one")
         var last = try await streams.start("two")
         for name in ["three", "four", "five"] {
-            await streams.gate.end(last.sessionID, because: .publisherStopped)
+            await streams.gate.end(last.sessionID, because: .stopped)
             last = try await streams.start(name)
         }
         #expect(streams.toldNow == ["one: replaced"])
@@ -157,7 +157,7 @@ private struct StreamWorld {
         let streams = try await StreamWorld()
         for _ in 0..<10 {
             let started = try await streams.start("one", protocolName: "RTMP")
-            await streams.gate.end(started.sessionID, because: .publisherStopped)
+            await streams.gate.end(started.sessionID, because: .stopped)
         }
         let tooOften = SignallingError.publishersChangeTooOften(device: "phone", wait: .seconds(10))
         let byServer = await failure { _ = try await streams.start("one", protocolName: "RTMP") }
@@ -206,7 +206,7 @@ private struct StreamWorld {
         #expect(await failure { _ = try await streams.start("one", device: "attic") } == .unknownDevice("attic"))
         _ = try await streams.start("one")
         await streams.world.signalling.remove("phone")
-        #expect(streams.toldNow == ["one: \(SessionEnd.cameraGone(.removed))"])
+        #expect(streams.toldNow == ["one: \(PublisherEnd.cameraGone(.removed))"])
         let others = try await StreamWorld()
         _ = try await others.start("two")
         await others.world.signalling.endAll()
@@ -233,6 +233,6 @@ private struct StreamWorld {
         #expect(refused == .unknownSession)
         try await streams.world.publishing.stopPublishing(
             SessionReference(session, of: "phone", principal: "owner"))
-        #expect(streams.toldNow == ["one: publisherStopped"])
+        #expect(streams.toldNow == ["one: stopped"])
     }
 }

@@ -24,13 +24,13 @@ extension RTMPPublisherEnd {
         }
     }
 
-    /// What the end means for the publisher's session.
-    var sessionEnd: SessionEnd {
+    /// What the end of the connection means for the publisher.
+    var publisherEnd: PublisherEnd {
         switch self {
-        case .closedByClient, .connectionLost, .gaveWay, .stoppedReading: .publisherDisconnected
-        case .tooLate, .silent: .publisherSilent
-        case .violation, .unusable: .publisherUnusable
-        case .refused, .askedToPlay, .failed: .publisherStopped
+        case .closedByClient, .connectionLost, .gaveWay, .stoppedReading: .disconnected
+        case .tooLate, .silent: .silent
+        case .violation, .unusable: .unusable
+        case .refused, .askedToPlay, .failed: .stopped
         case .ended(let end): end
         case .shuttingDown: .shuttingDown
         }

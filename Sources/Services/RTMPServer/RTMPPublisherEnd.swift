@@ -26,7 +26,7 @@ public enum RTMPPublisherEnd: Equatable, Sendable {
     /// The camera could not be published to.
     case failed(SignallingError)
     /// Something else has ended the publisher.
-    case ended(SessionEnd)
+    case ended(PublisherEnd)
     /// The gateway is shutting down.
     case shuttingDown
 

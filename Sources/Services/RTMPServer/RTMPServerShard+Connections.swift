@@ -99,8 +99,8 @@ extension RTMPServerShard {
         switch event {
         case .publish(let request): ask(request, connection, at: now)
         case .unpublished:
-            report(.ended(.publisherStopped), of: connection, at: now)
-            stopPublishing(connection, because: .publisherStopped)
+            report(.ended(.stopped), of: connection, at: now)
+            stopPublishing(connection, because: .stopped)
             connection.request = nil
             connection.stage = .greeting
             connection.since = now
@@ -184,7 +184,7 @@ extension RTMPServerShard {
     ) {
         guard let connection = connections[id], connection.ticket == ticket, connection.stage == .starting else {
             // The connection has ended meanwhile.
-            if case .success(let started) = outcome { endPublication(started.sessionID, because: .publisherStopped) }
+            if case .success(let started) = outcome { endPublication(started.sessionID, because: .stopped) }
             return
         }
         switch outcome {
@@ -203,13 +203,13 @@ extension RTMPServerShard {
     }
 
     /// Something else has ended the publisher.
-    private func publicationEnded(_ id: UInt64, _ ticket: UInt64, _ end: SessionEnd, at now: Instant) {
+    private func publicationEnded(_ id: UInt64, _ ticket: UInt64, _ end: PublisherEnd, at now: Instant) {
         guard let connection = connections[id], connection.ticket == ticket else { return }
         dismiss(connection, because: .ended(end), at: now)
     }
 
     /// The publisher is not the camera any more. The connection stays.
-    private func stopPublishing(_ connection: RTMPConnection, because end: SessionEnd) {
+    private func stopPublishing(_ connection: RTMPConnection, because end: PublisherEnd) {
         if case .publishing(let sessionID) = connection.stage { endPublication(sessionID, because: end) }
         connection.ticket += 1
         connection.output = nil
@@ -217,7 +217,7 @@ extension RTMPServerShard {
         connection.admitted = nil
     }
 
-    private func endPublication(_ sessionID: String, because end: SessionEnd) {
+    private func endPublication(_ sessionID: String, because end: PublisherEnd) {
         Task { [gate] in await gate.end(sessionID, because: end) }
     }
 
@@ -236,7 +236,7 @@ extension RTMPServerShard {
     /// Closes the connection when the client has read what was written.
     private func close(_ connection: RTMPConnection, because end: RTMPPublisherEnd, at now: Instant) {
         report(end, of: connection, at: now)
-        stopPublishing(connection, because: end.sessionEnd)
+        stopPublishing(connection, because: end.publisherEnd)
         connection.stage = .closing(until: now + limits.closingTimeout)
         service(connection, at: now)
     }
@@ -298,7 +298,7 @@ extension RTMPServerShard {
         guard !connection.isEnded else { return }
         connection.recordEnd()
         report(end, of: connection, at: now)
-        stopPublishing(connection, because: end.sessionEnd)
+        stopPublishing(connection, because: end.publisherEnd)
         if let watch = connection.watch { context.unwatch(watch) }
         connections[connection.id] = nil
         ledger.leave(connection)

@@ -28,7 +28,7 @@ public enum ReaderEnd: Hashable, Sendable {
     /// The reader's token has ended, or no longer permits to watch the camera.
     case accessEnded
     /// Something other than the client has ended what it published.
-    case publishingEnded(SessionEnd)
+    case publishingEnded(PublisherEnd)
     /// The gateway is shutting down.
     case shuttingDown
     /// The camera changed its format while it recorded what is played: at this time, in microseconds since 1970, UTC.

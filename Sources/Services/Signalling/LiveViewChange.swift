@@ -14,7 +14,7 @@ public enum LiveViewChange: Sendable, Equatable {
     /// A publisher has been answered. `protocolName` says how it publishes: `WHIP`, `RTSP` or `RTMP`.
     case publisherStarted(sessionID: String, deviceID: String, principal: String, protocolName: String)
     /// A publisher has ended.
-    case publisherEnded(sessionID: String, deviceID: String, end: SessionEnd)
+    case publisherEnded(sessionID: String, deviceID: String, end: PublisherEnd)
     /// A camera's speaker plays a session's microphone, or a clip. `talkID` names the talk.
     case talkStarted(talkID: String, deviceID: String, principal: String)
     /// A talk that had started has ended.

@@ -4,14 +4,13 @@ import PeerConnection
 
 extension PublicationEnd {
     /// What the camera's state shows about the end of a publisher's session.
-    init(_ end: SessionEnd) {
+    init(_ end: PublisherEnd) {
         self =
             switch end {
-            // The last two are ends of live views.
-            case .stopped, .publisherStopped, .leaseExpired, .gaveWay: .stopped
-            case .publisherDisconnected: .connectionClosed
-            case .publisherSilent: .silent
-            case .publisherUnusable: .unusable
+            case .stopped: .stopped
+            case .disconnected: .connectionClosed
+            case .silent: .silent
+            case .unusable: .unusable
             case .accessEnded: .accessEnded
             case .replaced: .replaced
             case .sourceStopped, .cameraGone: .cameraStopped

@@ -13,7 +13,7 @@ private enum PublisherPath {
     /// By WebRTC, through the relay.
     case relay(SessionTransport)
     /// Through a server of its protocol. `ended` is called once when anything else ends the publisher.
-    case server(ended: @Sendable (SessionEnd) -> Void)
+    case server(ended: @Sendable (PublisherEnd) -> Void)
 }
 
 /// One publisher. It lasts until it ends itself, another takes its place, or its connection is lost (RFC 7675).
@@ -152,7 +152,7 @@ actor Publishing: PublishingServing {
 
     func startPublishing(
         _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
-        ended: @escaping @Sendable (SessionEnd) -> Void
+        ended: @escaping @Sendable (PublisherEnd) -> Void
     ) throws(SignallingError) -> StartedPublication {
         let (_, source) = try publishedSource(of: stream.deviceID)
         try makeWay(to: stream.deviceID)
@@ -179,7 +179,7 @@ actor Publishing: PublishingServing {
             return
         }
         _ = try publisher(reference)
-        end(reference.mediaSessionId, because: .publisherStopped)
+        end(reference.mediaSessionId, because: .stopped)
     }
 
     func requirePublisher(_ reference: SessionReference) throws(SignallingError) {
@@ -206,7 +206,7 @@ actor Publishing: PublishingServing {
     }
 
     /// Ends the publishers of a device, or all of them.
-    func end(of deviceID: String? = nil, because reason: SessionEnd) {
+    func end(of deviceID: String? = nil, because reason: PublisherEnd) {
         for (sessionID, session) in publishers.sorted(by: { $0.key < $1.key })
         where deviceID == nil || session.deviceID == deviceID {
             end(sessionID, because: reason)
@@ -221,15 +221,15 @@ actor Publishing: PublishingServing {
     }
 
     /// Ends a publisher on anybody's request. Has no effect if it has ended already.
-    func end(_ sessionID: String, because reason: SessionEnd) {
+    func end(_ sessionID: String, because reason: PublisherEnd) {
         if case .server(let ended) = remove(sessionID, because: reason)?.path { ended(reason) }
     }
 
-    func endPublishing(_ sessionID: String, because end: SessionEnd) {
+    func endPublishing(_ sessionID: String, because end: PublisherEnd) {
         _ = remove(sessionID, because: end)
     }
 
-    private func remove(_ sessionID: String, because reason: SessionEnd) -> PublishingSession? {
+    private func remove(_ sessionID: String, because reason: PublisherEnd) -> PublishingSession? {
         guard let session = publishers.removeValue(forKey: sessionID) else { return nil }
         ended.record(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)
         if case .relay = session.path { registry.relay.removeSession(sessionID) }

@@ -25,7 +25,7 @@ public struct PublishingGate: Sendable {
     /// - Throws: what that throws, and `mayNotPublish`.
     public func start(
         _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
-        ended: @escaping @Sendable (SessionEnd) -> Void
+        ended: @escaping @Sendable (PublisherEnd) -> Void
     ) async throws(SignallingError) -> StartedPublication {
         try requireRight(of: stream.principal, to: stream.deviceID)
         let started = try await service.startPublishing(stream, requestKeyFrame: requestKeyFrame, ended: ended)
@@ -39,7 +39,7 @@ public struct PublishingGate: Sendable {
     }
 
     /// Ends a stream on behalf of its own server. Has no effect if it has ended already.
-    public func end(_ sessionID: String, because end: SessionEnd) async {
+    public func end(_ sessionID: String, because end: PublisherEnd) async {
         await service.endPublishing(sessionID, because: end)
     }
 }

@@ -33,11 +33,11 @@ public protocol PublishingServing: Sendable {
     ///   protocols.
     func startPublishing(
         _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
-        ended: @escaping @Sendable (SessionEnd) -> Void
+        ended: @escaping @Sendable (PublisherEnd) -> Void
     ) async throws(SignallingError) -> StartedPublication
 
     /// Ends a stream on behalf of its own server. Has no effect if it has ended already.
-    func endPublishing(_ sessionID: String, because end: SessionEnd) async
+    func endPublishing(_ sessionID: String, because end: PublisherEnd) async
 
     /// Ends the publishers of a principal whose cameras it may no longer publish to.
     func endPublishers(of principal: String, unless mayPublish: @escaping @Sendable (_ deviceID: String) -> Bool) async

@@ -188,13 +188,13 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
 
     package func startPublishing(
         _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
-        ended: @escaping @Sendable (SessionEnd) -> Void
+        ended: @escaping @Sendable (PublisherEnd) -> Void
     ) async throws(SignallingError) -> StartedPublication {
         // It has no source that could take the packets.
         throw startError ?? .takesNoPublisher(device: stream.deviceID)
     }
 
-    package func endPublishing(_ sessionID: String, because end: SessionEnd) async {
+    package func endPublishing(_ sessionID: String, because end: PublisherEnd) async {
         if publisher?.session == sessionID { publisher = nil }
     }
 

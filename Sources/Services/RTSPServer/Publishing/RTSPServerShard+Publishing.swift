@@ -126,7 +126,7 @@ extension RTSPServerShard {
         guard let (connection, publisher) = self.publisher(of: id, number), publisher.started == nil else {
             // The client has gone meanwhile.
             if let gate = limits.publishing {
-                Task { await gate.end(started.sessionID, because: .publisherDisconnected) }
+                Task { await gate.end(started.sessionID, because: .disconnected) }
             }
             return
         }
@@ -273,7 +273,7 @@ extension RTSPServerShard {
     // MARK: Ending
 
     /// Something other than the client has ended what it publishes. RTSP has no message for that, so the connection ends.
-    private func endPublisher(of id: UInt64, _ number: UInt64, because end: SessionEnd, at now: Instant) {
+    private func endPublisher(of id: UInt64, _ number: UInt64, because end: PublisherEnd, at now: Instant) {
         guard let (connection, _) = self.publisher(of: id, number) else { return }
         self.end(connection, because: .publishingEnded(end), at: now)
     }
@@ -291,7 +291,7 @@ extension RTSPServerShard {
         }
         guard let sessionID = publisher.started?.sessionID, let gate = limits.publishing else { return }
         if case .publishingEnded = end { return }
-        let reason = SessionEnd(end)
+        let reason = PublisherEnd(end)
         Task { await gate.end(sessionID, because: reason) }
     }
 }

@@ -1,13 +1,13 @@
 import Signalling
 import Stations
 
-extension SessionEnd {
+extension PublisherEnd {
     /// What the end of a publisher's connection means to its camera.
     init(_ end: ReaderEnd) {
         self =
             switch end {
-            case .tornDown: .publisherStopped
-            case .silent: .publisherSilent
+            case .tornDown: .stopped
+            case .silent: .silent
             case .accessEnded: .accessEnded
             case .cameraRemoved: .cameraGone(.removed)
             case .publishingEnded(let end): end
@@ -16,7 +16,7 @@ extension SessionEnd {
             // The last ones are ends of readers.
             case .closedByClient, .connectionLost, .finished, .gaveWay, .stoppedReading, .tooSlow, .trackGone,
                 .formatChanged, .footageDeleted, .footageUnreadable:
-                .publisherDisconnected
+                .disconnected
             }
     }
 }
