@@ -13,7 +13,9 @@ import Transport
 
         func pass(_ seconds: Int) { now += .seconds(seconds) }
         func record(_ status: CameraSourceStatus) { lines += log.record(CameraLog.Condition(status), at: now) }
-        func down(_ reason: String) { record(CameraSourceStatus(state: .backingOff, reason: reason)) }
+        func down(_ reason: String, attempts: SourceTrouble.Attempts? = nil) {
+            record(CameraSourceStatus(state: .backingOff, trouble: SourceTrouble(reason, attempts: attempts)))
+        }
         func up() {
             record(CameraSourceStatus(state: .flowing, tracks: [.init(kind: "video", codec: "H264")]))
         }
@@ -29,11 +31,11 @@ import Transport
         world.up()
         #expect(world.take() == [.init(.up, tracks: "H264")])
         world.pass(3600)
-        world.down("connection refused; the next try is in 1 s")
+        world.down("connection refused", attempts: .next(seconds: 1))
         for seconds in 2...20 {
             world.pass(2)
             world.record(CameraSourceStatus(state: .connecting))
-            world.down("connection refused; the next try is in \(seconds) s")
+            world.down("connection refused", attempts: .next(seconds: seconds))
         }
         #expect(world.take() == [.init(.down, reason: "connection refused", duration: .seconds(3600))])
         world.pass(4)
@@ -51,7 +53,7 @@ import Transport
             world.down("no route to host")
             world.record(
                 CameraSourceStatus(
-                    state: .givenUp, reason: "the camera refuses the password; given up for now after 4 such failures"))
+                    state: .givenUp, trouble: SourceTrouble("the camera refuses the password", attempts: .failed(4))))
         }
         #expect(
             world.take() == [
@@ -59,6 +61,16 @@ import Transport
                 .init(.stillDown, reason: "the camera refuses the password", duration: .seconds(30)),
                 .init(.givenUp, reason: "the camera refuses the password", duration: .seconds(30)),
             ])
+    }
+
+    /// Nothing is cut out of what a camera wrote, whatever it looks like.
+    @Test func theReasonIsLoggedAsItIs() {
+        let world = World()
+        world.down("busy; the next try is in the morning", attempts: .next(seconds: 3))
+        #expect(world.take() == [.init(.down, reason: "busy; the next try is in the morning")])
+        let silence = SourceTrouble("no answer", attempts: .next(seconds: 9))
+        let events = EventSourceStatus(state: .backingOff, trouble: silence)
+        #expect(CameraLog.Condition(events) == .down(reason: "no answer", isGivenUp: false))
     }
 
     @Test func aCameraThatMakesUpReasonsFillsNoLog() {

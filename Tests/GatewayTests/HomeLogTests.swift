@@ -39,7 +39,9 @@ import Transport
         }
     }
 
-    private func down(_ reason: String) -> CameraUpdate { .source(.init(state: .backingOff, reason: reason)) }
+    private func down(_ reason: String, attempts: SourceTrouble.Attempts? = nil) -> CameraUpdate {
+        .source(.init(state: .backingOff, trouble: SourceTrouble(reason, attempts: attempts)))
+    }
     private var up: CameraUpdate {
         .source(
             .init(state: .flowing, tracks: [.init(kind: "video", codec: "H264"), .init(kind: "audio", codec: "PCMA")]))
@@ -50,7 +52,7 @@ import Transport
         let log = world.log()
         log.record(up, of: "door")
         world.pass(7260)
-        log.record(down("the connection was refused; the next try is in 1 s"), of: "door")
+        log.record(down("the connection was refused", attempts: .next(seconds: 1)), of: "door")
         log.record(down("no\nroute s3cret-word \u{1B}[2J"), of: "yard")
         world.pass(42)
         log.record(up, of: "door")

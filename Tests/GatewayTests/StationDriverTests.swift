@@ -65,6 +65,20 @@ import Transport
         #expect(causes.map(\.rawValue) == CameraFailure.Kind.allCases.map { "\($0)" })
     }
 
+    @Test func aStatusKeepsWhatDiffersWithEachAttemptApart() {
+        func trouble(_ state: SourceState) -> SourceTrouble? {
+            CameraSourceStatus(CameraStation.Snapshot(state: state, tracks: [])).trouble
+        }
+        let failure = CameraFailure.passwordWithheld(address: "")
+        let reason = failure.words
+        #expect(
+            trouble(.backingOff(seconds: 2.2, reason: failure)) == SourceTrouble(reason, attempts: .next(seconds: 3)))
+        #expect(trouble(.backingOff(seconds: 0, reason: failure)) == SourceTrouble(reason))
+        #expect(
+            trouble(.givenUp(until: .distantFuture, failures: 9, reason: failure))
+                == SourceTrouble(reason, attempts: .failed(9)))
+    }
+
     @Test func aPressWakesTheIdleBuiltInDoorbell() async throws {
         var door = Camera(id: "door", name: "Door", kind: .doorbell, source: .builtInDoorbell)
         door.pull = .onDemand

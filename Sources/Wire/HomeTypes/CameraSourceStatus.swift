@@ -33,8 +33,10 @@ public struct CameraTrack: Sendable, Codable, Hashable {
 public struct CameraSourceStatus: Sendable, Codable, Hashable {
     /// The state itself.
     public var state: CameraSourceState
-    /// Why it is not flowing, as a text, if there is a reason. It never contains a password.
-    public var reason: String?
+    /// Why it is not flowing, if there is a reason. It never contains a password.
+    public var trouble: SourceTrouble?
+    /// The same as a text.
+    public var reason: String? { trouble?.words }
     /// What kind of reason it is: while the source waits after a failure, has stalled or cannot be used, and while nothing may
     /// leave the camera.
     public var cause: CameraSourceCause?
@@ -48,14 +50,28 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
     /// nil if it does not.
     public var isOnBattery: Bool?
 
-    /// Describes a source.
+    private enum CodingKeys: String, CodingKey {
+        case state, cause, tracks, retryAt, isOnDemand, isOnBattery
+        case trouble = "reason"
+    }
+
+    /// Describes a source with a reason that is the same for each attempt.
     public init(
         state: CameraSourceState, reason: String? = nil, cause: CameraSourceCause? = nil, tracks: [CameraTrack] = [],
         retryAt: Date? = nil
     ) {
+        self.init(
+            state: state, trouble: reason.map { SourceTrouble($0) }, cause: cause, tracks: tracks, retryAt: retryAt)
+    }
+
+    /// Describes a source.
+    public init(
+        state: CameraSourceState, trouble: SourceTrouble?, cause: CameraSourceCause? = nil, tracks: [CameraTrack] = [],
+        retryAt: Date? = nil
+    ) {
         self.retryAt = retryAt
         self.state = state
-        self.reason = reason
+        self.trouble = trouble
         self.cause = cause
         self.tracks = tracks
     }

@@ -160,8 +160,10 @@ public struct EventSourceStatus: Sendable, Codable, Hashable {
 
     /// The state itself.
     public var state: State
-    /// Why events do not arrive, as a text, if there is a reason. It never contains a password.
-    public var reason: String?
+    /// Why events do not arrive, if there is a reason. It never contains a password.
+    public var trouble: SourceTrouble?
+    /// The same as a text.
+    public var reason: String? { trouble?.words }
     /// The device's vendor, once it is known.
     public var manufacturer: String?
     /// The device's model, once it is known.
@@ -173,11 +175,21 @@ public struct EventSourceStatus: Sendable, Codable, Hashable {
     /// The version of the device's hardware, once it is known.
     public var hardwareVersion: String?
 
-    /// Describes a connection.
+    private enum CodingKeys: String, CodingKey {
+        case state, manufacturer, model, firmwareVersion, serialNumber, hardwareVersion
+        case trouble = "reason"
+    }
+
+    /// Describes a connection with a reason that is the same for each attempt.
     public init(state: State, reason: String? = nil, manufacturer: String? = nil, model: String? = nil) {
-        self.state = state
-        self.reason = reason
+        self.init(state: state, trouble: reason.map { SourceTrouble($0) })
         self.manufacturer = manufacturer
         self.model = model
+    }
+
+    /// Describes a connection.
+    public init(state: State, trouble: SourceTrouble?) {
+        self.state = state
+        self.trouble = trouble
     }
 }

@@ -89,7 +89,7 @@ struct Doctor: Sendable {
     /// What can be said about a camera; nil for a device that is not a camera.
     private func finding(about device: DeviceSnapshot, withReason: Bool = true) async -> DoctorFinding? {
         guard var source = device.source else { return nil }
-        if !withReason { (source.reason, source.cause) = (nil, nil) }
+        if !withReason { (source.trouble, source.cause) = (nil, nil) }
         let cameras = await keeper?.entries.map(\.camera) ?? configuration.cameras
         let camera = cameras.first { $0.id == device.key ?? device.id }
         return DoctorFinding.camera(

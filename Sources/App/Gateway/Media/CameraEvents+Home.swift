@@ -40,7 +40,7 @@ extension EventSourceStatus {
         case .backingOff(let seconds, let reason):
             self.init(
                 state: .backingOff,
-                reason: "\(reason.words)\(CameraSourceStatus.nextTry)\(Int(seconds.rounded(.up))) s")
+                trouble: SourceTrouble(reason.words, attempts: .next(seconds: Int(seconds.rounded(.up)))))
         case .stopped: self.init(state: .stopped)
         }
         manufacturer = information?.manufacturer

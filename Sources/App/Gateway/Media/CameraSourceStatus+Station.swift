@@ -7,10 +7,6 @@ import Stations
 import Transport
 
 extension CameraSourceStatus {
-    /// The part after a reason, which differs with each attempt.
-    static let nextTry = "; the next try is in "
-    static let givenUp = "; given up for now after "
-
     /// A reason may hold what the camera wrote, and somebody reads it in a terminal.
     init(_ snapshot: CameraStation.Snapshot) {
         let tracks = snapshot.tracks.map { CameraTrack(kind: $0.kind.name, codec: $0.codec.name) }
@@ -28,14 +24,14 @@ extension CameraSourceStatus {
             self.init(
                 state: .stalled, reason: "track \(track) has sent nothing for a while", cause: .silent, tracks: tracks)
         case .backingOff(let seconds, let failure):
-            let tail = seconds == 0 ? "" : "\(Self.nextTry)\(Int(seconds.rounded(.up))) s"
+            let trouble = SourceTrouble(
+                failure.words.onOneLine, attempts: seconds == 0 ? nil : .next(seconds: Int(seconds.rounded(.up))))
             self.init(
-                state: .backingOff, reason: failure.words.onOneLine + tail, cause: CameraSourceCause(failure.kind),
-                tracks: tracks)
+                state: .backingOff, trouble: trouble, cause: CameraSourceCause(failure.kind), tracks: tracks)
         case .givenUp(let until, let failures, let failure):
             let left = max(0, (until - MonotonicClock.now).inSeconds)
             self.init(
-                state: .givenUp, reason: "\(failure.words.onOneLine)\(Self.givenUp)\(failures) such failures",
+                state: .givenUp, trouble: SourceTrouble(failure.words.onOneLine, attempts: .failed(failures)),
                 cause: CameraSourceCause(failure.kind), tracks: tracks,
                 retryAt: Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + left).rounded()))
         case .stopped: self.init(state: .stopped, tracks: tracks)
