@@ -129,8 +129,7 @@ import Transport
         let gateway = try TestGateway()
         let streams = gateway.api.cameraStreams
         let ticker = Ticker(
-            hub: gateway.hub, whepSessions: gateway.api.whepSessions, cameraStreams: streams,
-            tokens: gateway.api.tokens,
+            hub: gateway.hub, cameraStreams: streams, tokens: gateway.api.tokens,
             reporter: ConnectionReporter(
                 shared: gateway.api.shared, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         try await gateway.run { client in

@@ -263,29 +263,4 @@ import Testing
         #expect(await Set(sessions.removeEnded(of: begun, alive: ["alive"]).keys) == ["alive", "new"])
         #expect(await sessions["ended"] == nil)
     }
-
-    @Test func theLeaseOfAConnectedPlayerIsExtendedAndNoOther() async throws {
-        let gateway = try TestGateway()
-        try await gateway.run { client in
-            for _ in 0..<2 { _ = try await start(client) }
-            let ofTheAPI = try await client.start()
-            let states: [(String, LiveViewSnapshot.State)] = [
-                ("session-1", .connected), ("session-2", .connecting), (ofTheAPI, .connected),
-            ]
-            for (id, state) in states {
-                await gateway.liveView.change(id) {
-                    $0.state = state
-                    $0.expiresInSeconds = 10
-                }
-            }
-            await WHEPLeaseKeeper.extendLeases(
-                of: gateway.api.whepSessions, hub: gateway.hub, tokens: gateway.api.tokens)
-            #expect(await gateway.liveView.list.map(\.expiresInSeconds) == [300, 10, 10])
-            await gateway.liveView.drop("session-1")
-            await WHEPLeaseKeeper.extendLeases(
-                of: gateway.api.whepSessions, hub: gateway.hub, tokens: gateway.api.tokens)
-            #expect(await gateway.api.whepSessions["session-1"] == nil)
-            #expect(await gateway.api.whepSessions["session-2"] != nil)
-        }
-    }
 }

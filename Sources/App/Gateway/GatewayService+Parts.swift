@@ -1,6 +1,5 @@
 import DatagramPort
 import HomeHub
-import HomeTypes
 import Hummingbird
 import Logging
 import NIOCore
@@ -78,11 +77,10 @@ struct PicturePruner: Service {
     }
 }
 
-/// The work of about once a second: heartbeats, the leases of WHEP players, tokens whose time is over and what is left
-/// of them, and log lines about connections.
+/// The work of about once a second: heartbeats, tokens whose time is over and what is left of them, and log lines about
+/// connections.
 struct Ticker: Service {
     let hub: HomeHub
-    let whepSessions: WHEPSessions
     let cameraStreams: CameraStreams
     let tokens: TokenRegistry
     let reporter: ConnectionReporter
@@ -113,32 +111,7 @@ struct Ticker: Service {
             await push?.endRightless()
         }
         guard tick.isMultiple(of: 5) else { return }
-        await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub, tokens: tokens)
         await cameraStreams.removeEnded(hub.signalling.views)
-    }
-}
-
-/// Extends the leases of connected WHEP viewers in time.
-enum WHEPLeaseKeeper {
-    /// A lease that ends sooner than this is extended.
-    static let marginSeconds: Double = 30
-
-    static func extendLeases(of whepSessions: WHEPSessions, hub: HomeHub, tokens: TokenRegistry) async {
-        let views = hub.signalling.views
-        // A view that begins from here on may not be among the leases.
-        let begun = await whepSessions.begun
-        let leases = await views.leases()
-        let entries = await whepSessions.removeEnded(of: begun, alive: Set(leases.map(\.mediaSessionId)))
-        for lease in leases where lease.expiresInSeconds < marginSeconds && lease.isConnected {
-            // A view that began while its token was revoked lives no longer than one lease.
-            guard let entry = entries[lease.mediaSessionId],
-                tokens.access(of: entry.principal).permits(.view, hub.directory.device(entry.deviceID))
-            else { continue }
-            // A refusal means that the session has reached its limit. It ends by itself then.
-            _ = try? await views.extendLiveView(
-                SessionReference(lease.mediaSessionId, of: entry.deviceID, principal: entry.principal),
-                extendedDurationSeconds: nil)
-        }
     }
 }
 

@@ -39,6 +39,12 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         changedSessions.add(id)
     }
 
+    /// Lets time pass for the leases. Those that are over end.
+    package func pass(seconds: Double) {
+        for index in list.indices { list[index].expiresInSeconds -= seconds }
+        for session in list where session.expiresInSeconds <= 0 { drop(session.mediaSessionId) }
+    }
+
     /// Lets starts wait until ``openGate()``.
     package func closeGate() { isGated = true }
 

@@ -4,6 +4,7 @@ import HomeTypes
 import Hummingbird
 import NIOCore
 import Signalling
+import Transport
 
 /// WHEP: `POST` an offer, get an answer; `PATCH` candidates or an ICE restart; `DELETE` to end
 /// (RFC 9725 for the parts shared with WHIP, and the WHEP draft).
@@ -229,12 +230,15 @@ actor WHEPSessions {
         var usernameFragment: String?
     }
 
+    /// How often a session has been added.
+    nonisolated let beginnings = Awaitable<UInt64>(0)
     private var entries: [String: Entry] = [:]
 
     subscript(session: String) -> Entry? { entries[session] }
 
     func add(_ session: String, _ entry: Entry) {
         entries[session] = entry
+        beginnings.withLock { $0 &+= 1 }
     }
 
     /// Adds a session and replaces all others of its device.
