@@ -138,6 +138,23 @@ import Transport
         #expect(await run.principals.isEmpty)
     }
 
+    @Test func `a browser of an expired token goes although another token has its name`() async throws {
+        let run = try await start()
+        try await add("guest", for: Self.day, to: run)
+        let ahead = 2 * Self.day
+        clock.withLock { $0 += ahead }
+        await pass(1, in: run)
+        try await add("guest", id: "id-second", to: run)
+        // The clock was ahead, so both work until the first one expires.
+        clock.withLock { $0 -= ahead }
+        await pass(1, in: run)
+        try await subscribe("guest", to: run)
+        clock.withLock { $0 += ahead }
+        await pass(1, in: run)
+        #expect(await run.principals.isEmpty)
+        #expect(run.registry.access(of: "guest") != .nothing)
+    }
+
     @Test func `only as many browsers of expired tokens give way to others as are needed`() async throws {
         let run = try await start()
         let shares = PushSubscriptions.shares

@@ -279,8 +279,12 @@ public actor TokenRegistry {
         // The clock may have been ahead. A token that works again ends once more when its time is really over.
         expired.formIntersection(over.map(\.record.id))
         for stored in over where expired.insert(stored.record.id).inserted {
-            // Another token may have the name by now.
-            await onChange(stored.record.name, access(of: stored.record.name))
+            let name = stored.record.name
+            await onChange(name, .nothing)
+            // If the clock was ahead, another token of the name may work, maybe another person's. Nobody knows which of
+            // the two has begun what, so all of it ends, as with a revocation.
+            let rest = access(of: name)
+            if rest != .nothing { await onChange(name, rest) }
         }
     }
 
