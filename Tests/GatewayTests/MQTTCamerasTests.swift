@@ -130,6 +130,47 @@ import Transport
         #expect(sent.withLock { Array($0.dropFirst()) } == states)
     }
 
+    /// What the broker retains below an earlier prefix.
+    private func states(of id: String) throws -> FormerDescription {
+        let message = MQTTMessage(
+            topic: "my/house/\(id)/availability", payload: Data("online".utf8), isRetained: true)
+        return try #require(
+            FormerDescription(state: message, settings: .init(formerPrefixes: ["my/house"]), isMinted: { _ in true }))
+    }
+
+    @Test func `states below an earlier prefix are cleared again after their camera has left`() async throws {
+        let hub = makeHub()
+        let cameras = makeCameras(hub)
+        await cameras.homeIsComplete()
+        await cameras.take([try states(of: "door")])
+        let cleared = sent.withLock { $0 }
+        #expect(cleared.last?.topic == "my/house/door/availability")
+        sent.withLock { $0 = [] }
+        // The connection may have ended before the broker got them. Nothing describes the camera any more.
+        await hub.setDevices([], drivers: [])
+        await cameras.publishEverything()
+        #expect(sent.withLock { Array($0.dropFirst()) } == cleared)
+    }
+
+    @Test func `states that are nobody's do not keep a camera that left on the broker`() async throws {
+        let hub = makeHub()
+        let cameras = makeCameras(hub)
+        await cameras.homeIsComplete()
+        let strangers = try (0..<MQTTCameras.mostRetained).map { try states(of: "other-\($0)") }
+        await cameras.take(strangers)
+        #expect(sent.withLock { $0 }.isEmpty)
+        var earlier = CameraPublisher(settings: .init())
+        let published = earlier.update(.init(id: "gone", name: "Gone", isDoorbell: true, isOnline: true))
+        let description = try #require(published.first)
+        let former = try #require(
+            FormerDescription(
+                .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init(),
+                isMinted: { _ in false }))
+        await cameras.take([former])
+        let removal = earlier.remove("gone")
+        #expect(sent.withLock { $0 } == removal)
+    }
+
     @Test func `a broker that is configured while a camera records learns of it`() async {
         let hub = makeHub()
         await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))

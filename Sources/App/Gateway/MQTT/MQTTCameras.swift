@@ -30,7 +30,7 @@ actor MQTTCameras {
     /// before the broker heard of it.
     private var cleared: [String: FormerDescription] = [:]
     /// How many of them are compared: many more than a home has cameras. A client of the broker can forge them.
-    private static let mostRetained = 1_000
+    static let mostRetained = 1_000
     /// Whether the home has all cameras of the config. Until then, a missing camera may still come.
     private var isHomeComplete = false
     /// The pictures that are being taken, by camera: one at a time for each.
@@ -58,18 +58,30 @@ actor MQTTCameras {
 
     /// Publishes everything again: the broker was connected.
     func publishEverything() async {
-        await post(publisher.everything)
-        retained.merge(cleared) { new, _ in new }
-        cleared = [:]
-        await clearRetained()
+        // A camera whose states were cleared may have left since then, and nothing on the broker names them then.
+        let again = cleared.sorted { $0.key < $1.key }.flatMap { publisher.clear($0.value, isInHome: true) }
+        await post(publisher.everything + again)
     }
 
     /// Handles what the broker retains from an earlier time, after each connection to it.
     func take(_ descriptions: [FormerDescription]) async {
-        for one in descriptions where retained[one.base] != nil || retained.count < Self.mostRetained {
-            if retained[one.base]?.isDescription != true { retained[one.base] = one }
+        for one in descriptions {
+            if let known = retained[one.base] {
+                if !known.isDescription { retained[one.base] = one }
+            } else if hasRoom(for: one) {
+                retained[one.base] = one
+            }
         }
         await clearRetained()
+    }
+
+    /// Whether there is room for one more. A description takes the place of states without one: nothing may come of
+    /// those, because they can be another gateway's, or forged.
+    private func hasRoom(for one: FormerDescription) -> Bool {
+        if retained.count < Self.mostRetained { return true }
+        guard one.isDescription, let states = retained.first(where: { !$0.value.isDescription }) else { return false }
+        retained[states.key] = nil
+        return true
     }
 
     /// The home now has all cameras of the config.
