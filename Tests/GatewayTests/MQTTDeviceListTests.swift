@@ -187,6 +187,20 @@ import Transport
         await bridge.stop()
     }
 
+    @Test func `a device that is forgotten without a broker brings no others back`() async throws {
+        let list = makeList()
+        let other = MQTTDevice(
+            key: "fan", identifiers: ["fan"], name: "Fan", product: MQTTProduct(),
+            endpoints: [.init(number: 1, types: ["FanDeviceType"], values: TraitValues(), isReachable: true)])
+        _ = try await take([[.described(plug()), .described(other)]], list)
+        // The config does not name the broker any more.
+        await list.leave()
+        try await list.forget("mqtt:plug")
+        #expect(await devices().isEmpty)
+        await list.begin()
+        #expect(await devices().map(\.name) == ["Fan"])
+    }
+
     @Test func `a room that a description names moves the device once`() async throws {
         let list = makeList()
         let device = try await take([[.described(plug(room: "Study"))]], list)

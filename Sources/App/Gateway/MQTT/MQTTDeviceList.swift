@@ -23,6 +23,8 @@ actor MQTTDeviceList {
     /// The keys of all devices that have joined during this run.
     private var admitted: Set<String> = []
     private var hasRefused = false
+    /// Whether there is no broker any more, so that the home has none of the devices.
+    private var hasLeft = false
     /// Whether the disk took no identifiers, and devices may still wait for theirs.
     private var hasFailed = false
     /// The devices that the broker describes, by their keys.
@@ -55,12 +57,14 @@ actor MQTTDeviceList {
     func begin() async {
         if !hasRead { known = kept.read() }
         hasRead = true
+        hasLeft = false
         await identify(known.keys.map { ($0, nil) })
         await share()
     }
 
     /// Takes all devices out of the home: there is no broker any more. They stay known in case it comes back.
     func leave() async {
+        hasLeft = true
         described = [:]
         for backend in backends.values { backend.finish() }
         backends = [:]
@@ -215,6 +219,7 @@ actor MQTTDeviceList {
 
     /// Makes the home's list the present one.
     private func share() async {
+        guard !hasLeft else { return }
         var drivers: [MQTTBackend] = []
         var descriptions: [DeviceDescription] = []
         for device in known.values.sorted(by: { ($0.name, $0.key) < ($1.name, $1.key) }) {
