@@ -3,11 +3,11 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import Logging
-import MQTTDevices
 import Testing
 import Transport
 
 @testable import Gateway
+@testable import MQTTDevices
 
 /// The bridge to a broker, without a broker.
 @Suite struct MQTTRunnerTests {
@@ -31,6 +31,27 @@ import Transport
         let state = try #require(await runner.status?.state)
         #expect(["connecting", "lost"].contains(state))
         await runner.stop()
+    }
+
+    @Test func `a device cannot be forgotten while the config's broker cannot be asked about it`() async throws {
+        let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
+        await runner.use(hub)
+        var wanted = GatewayConfiguration.MQTT(host: "127.0.0.1", port: 1)
+        wanted.publishes = false
+        await runner.apply(wanted)
+        await runner.take([
+            [.described(MQTTDevice(key: "a", identifiers: ["a"], name: "A", product: .init(), endpoints: []))]
+        ])
+        wanted.tls = .init()
+        wanted.tls?.authorities = "/does/not/exist.pem"
+        await runner.apply(wanted)
+        let refusal = await #expect(throws: HomeError.self) { try await runner.forget("mqtt:a") }
+        #expect(refusal?.code == .failedPrecondition && refusal?.message.contains("exist.pem") == true)
+        // A device of which the broker knows nothing does not come back.
+        try await runner.forget("mqtt:b")
+        await runner.apply(nil)
+        try await runner.forget("mqtt:a")
+        #expect(await hub.devices().isEmpty)
     }
 
     @Test func `who has come home is kept as soon as the disk takes it, and only the newest`() async throws {

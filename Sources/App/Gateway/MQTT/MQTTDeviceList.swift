@@ -242,12 +242,18 @@ actor MQTTDeviceList {
     /// Whether the device is one of the broker's.
     static func isKey(_ homeKey: String) -> Bool { homeKey.hasPrefix(MQTTDevice.homeKey("")) }
 
+    /// Whether the broker describes the device, or has described it before.
+    func knows(_ homeKey: String) -> Bool { key(of: homeKey) != nil }
+
+    private func key(of homeKey: String) -> String? {
+        (Array(described.keys) + Array(known.keys)).first { MQTTDevice.homeKey($0) == homeKey }
+    }
+
     /// Fails while the broker describes the device, or may do so: it would come back. A device that the broker has not
     /// described since the gateway last connected stays in the home, but may be forgotten.
     /// - Parameter homeKey: what the home calls the device.
     func requireForgettable(_ homeKey: String) async throws(HomeError) {
-        let keys = Array(described.keys) + Array(known.keys)
-        guard let key = keys.first(where: { MQTTDevice.homeKey($0) == homeKey }) else { return }
+        guard let key = key(of: homeKey) else { return }
         let name = described[key]?.name ?? known[key]?.name ?? key
         // Without a bridge there is no broker that could describe it again.
         guard let bridge = link.bridge else {

@@ -248,11 +248,20 @@ actor MQTTRunner {
 
     /// Fails while the broker describes a device, or may do so: it would come back.
     func requireForgettable(_ homeKey: String) async throws(HomeError) {
+        // The broker of the config has not been asked.
+        if let problem, await list?.knows(homeKey) == true {
+            throw HomeError.failedPrecondition(
+                "the MQTT broker may still describe the device, and cannot be used (\(problem)): correct the section "
+                    + "mqtt of the config, or remove it, and try again")
+        }
         try await list?.requireForgettable(homeKey)
     }
 
     /// Forgets a device that the broker does not describe any more.
-    func forget(_ homeKey: String) async throws(HomeError) { try await list?.forget(homeKey) }
+    func forget(_ homeKey: String) async throws(HomeError) {
+        try await requireForgettable(homeKey)
+        try await list?.forget(homeKey)
+    }
 
     private func readPartNumbers() {
         do {
