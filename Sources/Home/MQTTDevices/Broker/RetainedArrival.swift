@@ -10,7 +10,7 @@ struct RetainedArrival: Sendable {
     static let pause = Duration.seconds(10)
 
     private var unanswered = 0
-    /// When something last happened that more may follow.
+    /// When something last happened after which more may come.
     private var newest = Instant.zero
 
     /// The broker was connected. Nothing has come yet.
