@@ -25,7 +25,8 @@ public final class BrokerConnection: @unchecked Sendable {
 
     /// How to reach the broker.
     public let settings: BrokerSettings
-    private let client: OpaquePointer
+    /// The library's client. Only this file and ``configure()`` use it.
+    let client: OpaquePointer
     private let report: @Sendable (Event) -> Void
     private let shared = Locked(Shared())
     private let queue: Locked<MessageQueue>
@@ -73,6 +74,7 @@ public final class BrokerConnection: @unchecked Sendable {
         queue = Locked(MessageQueue(limits: limits))
         do throws(BrokerFailure) {
             try configure()
+            setCallbacks()
         } catch {
             mosquitto_destroy(client)
             shared.withLock { $0.isOpen = false }
@@ -83,24 +85,7 @@ public final class BrokerConnection: @unchecked Sendable {
     /// The library must be prepared once in a process.
     private static let prepareLibrary: Void = { mosquitto_lib_init() }()
 
-    private func configure() throws(BrokerFailure) {
-        mosquitto_threaded_set(client, true)
-        mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, Int32(MQTT_PROTOCOL_V311))
-        mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
-        if let username = settings.username {
-            try Self.check(mosquitto_username_pw_set(client, username, settings.password))
-        }
-        if let will = settings.will {
-            try Self.check(
-                mosquitto_will_set(client, will.topic, Int32(will.payload.utf8.count), will.payload, 1, true))
-        }
-        if let tls = settings.tls {
-            for file in [tls.authorities, tls.certificate, tls.privateKey].compactMap({ $0 })
-            where access(file, R_OK) != 0 { throw .other("the file \(file) cannot be read") }
-            let folder = tls.authorities == nil ? "/etc/ssl/certs" : nil
-            try Self.check(
-                mosquitto_tls_set(client, tls.authorities, folder, tls.certificate, tls.privateKey, nil))
-        }
+    private func setCallbacks() {
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_connect_callback_set(client) { _, context, code in
             BrokerConnection.connection(context)?.wasConnected(code: code)
@@ -122,11 +107,6 @@ public final class BrokerConnection: @unchecked Sendable {
     /// The connection of a callback. The thread holds a reference for as long as callbacks arrive.
     private static func connection(_ context: UnsafeMutableRawPointer?) -> BrokerConnection? {
         context.map { Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    private static func check(_ code: Int32) throws(BrokerFailure) {
-        guard code != Int32(MOSQ_ERR_SUCCESS.rawValue) else { return }
-        throw .other(String(cString: mosquitto_strerror(code)))
     }
 
     // MARK: Life
