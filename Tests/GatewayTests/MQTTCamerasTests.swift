@@ -94,7 +94,7 @@ import Transport
             let published = earlier.update(.init(id: id, name: id, isDoorbell: true, isOnline: true))
             let description = try #require(published.first)
             return try #require(
-                FormerDescription(
+                RetainedCamera(
                     .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init(),
                     isMinted: { _ in false }))
         }
@@ -117,7 +117,7 @@ import Transport
         let published = earlier.update(.init(id: "door", name: "Door", isDoorbell: true, isOnline: true))
         let description = try #require(published.first)
         let former = try #require(
-            FormerDescription(
+            RetainedCamera(
                 .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init(),
                 isMinted: { _ in true }))
         let states = Array(earlier.remove("door").dropLast())
@@ -131,11 +131,11 @@ import Transport
     }
 
     /// What the broker retains below an earlier prefix.
-    private func states(of id: String) throws -> FormerDescription {
+    private func states(of id: String) throws -> RetainedCamera {
         let message = MQTTMessage(
             topic: "my/house/\(id)/availability", payload: Data("online".utf8), isRetained: true)
         return try #require(
-            FormerDescription(state: message, settings: .init(formerPrefixes: ["my/house"]), isMinted: { _ in true }))
+            RetainedCamera(state: message, settings: .init(formerPrefixes: ["my/house"]), isMinted: { _ in true }))
     }
 
     @Test func `states below an earlier prefix are cleared again after their camera has left`() async throws {
@@ -163,7 +163,7 @@ import Transport
         let published = earlier.update(.init(id: "gone", name: "Gone", isDoorbell: true, isOnline: true))
         let description = try #require(published.first)
         let former = try #require(
-            FormerDescription(
+            RetainedCamera(
                 .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init(),
                 isMinted: { _ in false }))
         await cameras.take([former])

@@ -93,7 +93,7 @@ import Testing
     @Test mutating func `a camera that left while the broker was away is removed when it is back`() throws {
         let description = kept(try #require(publisher.update(camera).first))
         let expected = publisher.remove("d1")
-        let former = try #require(FormerDescription(description, settings: publisher.settings, isMinted: { _ in true }))
+        let former = try #require(RetainedCamera(description, settings: publisher.settings, isMinted: { _ in true }))
         #expect(publisher.clear(former, isInHome: false) == expected)
         #expect(publisher.clear(former, isInHome: true).isEmpty)
         _ = publisher.update(camera)
@@ -104,7 +104,7 @@ import Testing
         var before = CameraPublisher(settings: .init(topicPrefix: "my/house"))
         let description = kept(try #require(before.update(camera).first))
         _ = publisher.update(camera)
-        let former = try #require(FormerDescription(description, settings: publisher.settings, isMinted: { _ in true }))
+        let former = try #require(RetainedCamera(description, settings: publisher.settings, isMinted: { _ in true }))
         let states = before.remove("d1").dropLast()
         #expect(states.allSatisfy { $0.topic.hasPrefix("my/house/d1/") })
         #expect(publisher.clear(former, isInHome: true) == Array(states))
@@ -118,7 +118,7 @@ import Testing
         #expect(settings.formerFilters == ["my/house/+/availability"])
         var now = CameraPublisher(settings: settings)
         _ = now.update(camera)
-        let former = try #require(FormerDescription(state: state, settings: settings, isMinted: { $0 == "d1" }))
+        let former = try #require(RetainedCamera(state: state, settings: settings, isMinted: { $0 == "d1" }))
         let states = before.remove("d1").dropLast()
         let cleared = now.clear(former, isInHome: true)
         #expect(cleared == Array(states))
@@ -131,16 +131,16 @@ import Testing
         present.topic = "gatehouse/d1/availability"
         other.topic = "my/house/lamp/availability"
         for message in [news, end, present, other] {
-            #expect(FormerDescription(state: message, settings: settings, isMinted: { $0 == "d1" }) == nil)
+            #expect(RetainedCamera(state: message, settings: settings, isMinted: { $0 == "d1" }) == nil)
         }
     }
 
     /// `zigbee2mqtt/lamp/availability` is a topic of another program, whatever a description says.
     @Test mutating func `topics that may be another program's are not cleared`() throws {
-        func former(_ prefix: String, isMinted: Bool) throws -> FormerDescription? {
+        func former(_ prefix: String, isMinted: Bool) throws -> RetainedCamera? {
             var forger = CameraPublisher(settings: .init(topicPrefix: prefix))
             let description = kept(try #require(forger.update(camera).first))
-            return FormerDescription(description, settings: publisher.settings, isMinted: { _ in isMinted })
+            return RetainedCamera(description, settings: publisher.settings, isMinted: { _ in isMinted })
         }
         #expect(try former("zigbee2mqtt", isMinted: false) == nil)
         #expect(try former("$SYS", isMinted: true) == nil)
@@ -152,9 +152,9 @@ import Testing
         var other = CameraPublisher(settings: .init(gateway: "gatehouse-2"))
         let own = try #require(publisher.update(camera).first)
         let foreign = try #require(other.update(camera).first)
-        #expect(FormerDescription(kept(own), settings: publisher.settings, isMinted: { _ in true }) != nil)
-        #expect(FormerDescription(kept(foreign), settings: publisher.settings, isMinted: { _ in true }) == nil)
-        #expect(FormerDescription(kept(foreign), settings: other.settings, isMinted: { _ in true }) != nil)
+        #expect(RetainedCamera(kept(own), settings: publisher.settings, isMinted: { _ in true }) != nil)
+        #expect(RetainedCamera(kept(foreign), settings: publisher.settings, isMinted: { _ in true }) == nil)
+        #expect(RetainedCamera(kept(foreign), settings: other.settings, isMinted: { _ in true }) != nil)
         var news = kept(own)
         news.isRetained = false
         let text = String(decoding: own.payload, as: UTF8.self)
@@ -170,7 +170,7 @@ import Testing
             altered(own.topic, text.replacing("gatehouse/d1/availability", with: "gatehouse/d1/#")),
             altered(own.topic, text.replacing("gatehouse/d1/availability", with: "lamp/availability")),
         ] {
-            let former = FormerDescription(message, settings: publisher.settings, isMinted: { _ in true })
+            let former = RetainedCamera(message, settings: publisher.settings, isMinted: { _ in true })
             #expect(former == nil, "\(message.topic)")
         }
     }

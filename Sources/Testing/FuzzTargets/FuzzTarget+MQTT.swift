@@ -45,9 +45,9 @@ extension FuzzTarget {
             let payload = halves.count > 1 ? Data(halves[1]) : Data()
             now += .milliseconds(100)
             take(home.handle(MQTTMessage(topic: topic, payload: payload), at: now))
-            _ = FormerDescription(
+            _ = RetainedCamera(
                 .init(topic: topic, payload: payload, isRetained: true), settings: .init(), isMinted: { _ in true })
-            _ = FormerDescription(
+            _ = RetainedCamera(
                 state: .init(topic: topic, payload: payload, isRetained: true),
                 settings: .init(formerPrefixes: ["lamp"]), isMinted: { _ in true })
             now += .seconds(6)

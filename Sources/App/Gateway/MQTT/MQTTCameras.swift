@@ -25,10 +25,10 @@ actor MQTTCameras {
     private var isSending = false
     /// What the broker retains of cameras that this gateway has published at some time, by the topics above their
     /// states. It is compared with the cameras again whenever these have changed.
-    private var retained: [String: FormerDescription] = [:]
+    private var retained: [String: RetainedCamera] = [:]
     /// What was cleared below earlier prefixes, of cameras that have other states now. The connection may have ended
     /// before the broker heard of it.
-    private var cleared: [String: FormerDescription] = [:]
+    private var cleared: [String: RetainedCamera] = [:]
     /// How many of them are compared: many more than a home has cameras. A client of the broker can forge them.
     static let mostRetained = 1_000
     /// Whether the home has all cameras of the config. Until then, a missing camera may still come.
@@ -64,7 +64,7 @@ actor MQTTCameras {
     }
 
     /// Handles what the broker retains from an earlier time, after each connection to it.
-    func take(_ descriptions: [FormerDescription]) async {
+    func take(_ descriptions: [RetainedCamera]) async {
         for one in descriptions {
             if let known = retained[one.base] {
                 if !known.isDescription { retained[one.base] = one }
@@ -77,7 +77,7 @@ actor MQTTCameras {
 
     /// Whether there is room for one more. A description takes the place of states without one: nothing may come of
     /// those, because they can be another gateway's, or forged.
-    private func hasRoom(for one: FormerDescription) -> Bool {
+    private func hasRoom(for one: RetainedCamera) -> Bool {
         if retained.count < Self.mostRetained { return true }
         guard one.isDescription, let states = retained.first(where: { !$0.value.isDescription }) else { return false }
         retained[states.key] = nil

@@ -23,7 +23,7 @@ actor MQTTRunner {
     private var problem: BrokerFailure?
     private var cameras: MQTTCameras?
     private var reports: Mailbox<[MQTTDeviceReport]>?
-    private var descriptions: Mailbox<FormerDescription>?
+    private var descriptions: Mailbox<RetainedCamera>?
     private var tasks: [Task<Void, Never>] = []
     private var partNumbers: [String: [String: Int]] = [:]
     /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person.
@@ -81,7 +81,7 @@ actor MQTTRunner {
         if wanted.publishes {
             settings.formerPrefixes = PublishedPrefixes.update(in: directory, for: wanted, logger: logger).former
         }
-        let (descriptions, publisher) = (Mailbox<FormerDescription>(), settings)
+        let (descriptions, publisher) = (Mailbox<RetainedCamera>(), settings)
         self.descriptions = descriptions
         do throws(BrokerFailure) {
             bridge = try MQTTBridge(
@@ -89,12 +89,12 @@ actor MQTTRunner {
                 observers: .init(
                     home: { reports.add($0) }, connection: { statesIn.yield($0) },
                     message: { message in
-                        let former: FormerDescription?
+                        let former: RetainedCamera?
                         if publisher.isDescription(message.topic) {
-                            former = FormerDescription(
+                            former = RetainedCamera(
                                 message, settings: publisher, isMinted: { MintedID.isDevice($0) })
                         } else if publisher.isFormer(message.topic) {
-                            former = FormerDescription(
+                            former = RetainedCamera(
                                 state: message, settings: publisher, isMinted: { MintedID.isDevice($0) })
                         } else {
                             return commands.add(message)

@@ -121,7 +121,7 @@ public struct CameraPublisher: Sendable {
     /// Removes from the broker what it retains from an earlier time: a camera that has left the home while the broker or the
     /// gateway was away, or the states of a camera at topics that it no longer uses.
     /// - Parameter isInHome: whether the home has the camera.
-    public func clear(_ former: FormerDescription, isInHome: Bool) -> [MQTTPublication] {
+    public func clear(_ former: RetainedCamera, isInHome: Bool) -> [MQTTPublication] {
         let id = former.cameraID
         guard isInHome || cameras[id] != nil else {
             return former.isDescription ? removal(of: id, at: former.base) : []

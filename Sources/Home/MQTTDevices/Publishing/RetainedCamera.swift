@@ -1,7 +1,7 @@
 /// What the broker retains of a camera that this gateway has published, maybe long ago: a description, or states below
 /// a prefix that it no longer uses. The camera may have left the home since then, while the broker or the gateway was
 /// away.
-public struct FormerDescription: Sendable, Hashable {
+public struct RetainedCamera: Sendable, Hashable {
     /// The identifier of the camera.
     public let cameraID: String
     /// The topic above those of its states. The config may have named another prefix then.
