@@ -237,8 +237,8 @@ import Transport
         let session = try await world.start(text)
         let id = session.mediaSessionId
         let offer = try SessionDescription(parsing: text)
-        let fragment = try #require(offer.media.lazy.compactMap(\.iceUsernameFragment).first)
-        let password = try #require(offer.media.lazy.compactMap(\.icePassword).first)
+        let fragment = try #require(offer.media.compactMap(\.iceUsernameFragment).first)
+        let password = try #require(offer.media.compactMap(\.icePassword).first)
         let more = TrickleFragment(
             usernameFragment: fragment, password: password,
             sections: [
@@ -288,8 +288,8 @@ import Transport
         #expect(Set(world.lookedUp.withLock { $0 }) == ["first.local"])
         let description = try SessionDescription(parsing: text)
         let more = TrickleFragment(
-            usernameFragment: try #require(description.media.lazy.compactMap(\.iceUsernameFragment).first),
-            password: try #require(description.media.lazy.compactMap(\.icePassword).first),
+            usernameFragment: try #require(description.media.compactMap(\.iceUsernameFragment).first),
+            password: try #require(description.media.compactMap(\.icePassword).first),
             sections: [
                 .init(
                     mid: "0",
@@ -316,8 +316,8 @@ import Transport
         let session = try await world.start(lite)
         let offer = try SessionDescription(parsing: lite)
         let credentials = (
-            try #require(offer.media.lazy.compactMap(\.iceUsernameFragment).first),
-            try #require(offer.media.lazy.compactMap(\.icePassword).first)
+            try #require(offer.media.compactMap(\.iceUsernameFragment).first),
+            try #require(offer.media.compactMap(\.icePassword).first)
         )
         func trickle(end: Bool) async throws -> TrickleResult {
             let fragment = TrickleFragment(

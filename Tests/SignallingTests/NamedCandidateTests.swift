@@ -66,8 +66,8 @@ import Transport
         let offer = try SessionDescription(parsing: text)
         let named = ICECandidate(foundation: "1", priority: 7, host: Self.names[0], port: 50_000)
         let fragment = TrickleFragment(
-            usernameFragment: try #require(offer.media.lazy.compactMap(\.iceUsernameFragment).first),
-            password: try #require(offer.media.lazy.compactMap(\.icePassword).first), isComplete: true,
+            usernameFragment: try #require(offer.media.compactMap(\.iceUsernameFragment).first),
+            password: try #require(offer.media.compactMap(\.icePassword).first), isComplete: true,
             sections: [.init(mid: "0", candidates: [named], isComplete: true)])
         let result = try await world.service.trickle(
             fragment.encoded(), SessionReference(session.mediaSessionId, principal: "owner"))
