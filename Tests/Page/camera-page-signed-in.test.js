@@ -96,6 +96,34 @@ test("a sign-out while the gateway is away ends the attempts to reach it", async
   assert.deepEqual([reloads, requests], [0, []]);
 });
 
+test("a page that is being loaded again for the next person reads nothing more", async () => {
+  answer = gone;
+  await open();
+  await signIn(null);
+  await signIn("ben's");
+  answer = said;
+  requests = [];
+  await pass(10_000);
+  assert.deepEqual([reloads, requests, shown("name")], [1, [], ""]);
+});
+
+test("a name that comes after the sign-out is not shown", async () => {
+  let respond = () => {};
+  const late = new Promise((resolve) => { respond = resolve; });
+  const home = { version: "1", principal: "anna", grants: [{ scopes: ["read", "view"] }], devices: [] };
+  answer = async (path) => {
+    if (path !== "/v1/devices") return Response.json(home);
+    await late;
+    return Response.json({ devices: [{ id: "d1", key: "yard", name: "Yard" }] });
+  };
+  await open();
+  assert.equal(shown("name"), "yard");
+  await signIn(null);
+  respond();
+  await settle();
+  assert.equal(shown("name"), "yard");
+});
+
 test("what the gateway answers after the sign-out is not shown", async () => {
   let respond = () => {};
   const late = new Promise((resolve) => { respond = resolve; });

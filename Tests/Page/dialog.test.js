@@ -24,7 +24,14 @@ test("a press beside a dialog closes it", () => {
   assert.deepEqual([closings, node.isConnected], [1, false]);
 });
 
-test("a press in a dialog does not close it, also if it ends beside the dialog", () => {
+test("a press that begins beside a dialog and ends elsewhere does not make the next button close it", () => {
+  node.listeners.get("pointerdown")({ target: node });
+  // The keyboard presses a button without a pointer.
+  node.listeners.get("click")({ target: new TestElement("button") });
+  assert.deepEqual([closings, node.isConnected], [0, true]);
+});
+
+test("a press in a dialog does not close it, even if it ends beside the dialog", () => {
   const field = new TestElement("input");
   press(field, field);
   press(field, node);

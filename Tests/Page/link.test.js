@@ -50,7 +50,7 @@ function signOut() {
   for (const listener of listeners.get("storage")) listener({ key: storageKey });
 }
 
-test("nobody answers for a person who has signed out, while the gateway is away either", async () => {
+test("nobody answers for a person who has signed out, even while the gateway is away", async () => {
   await open();
   assert.equal(named.get("consent").hidden, false);
   signOut();

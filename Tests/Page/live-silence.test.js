@@ -168,6 +168,17 @@ test("connections that have failed without a gateway count as cut off", async ()
   assert.equal(asked.at(-1), "restart");
 });
 
+test("a view that somebody starts again counts the connections that are cut off from the beginning", async () => {
+  const { made, live, asked } = silence({ steps: [] });
+  live.pc.connectionState = "failed";
+  isThere = false;
+  for (let turn = 0; turn < 3; turn += 1) await made.giveUp(1, false);
+  made.start();
+  isThere = true;
+  await made.giveUp(1, false);
+  assert.equal(asked.at(-1), "restart");
+});
+
 test("a WebSocket on which nothing comes for 15 seconds begins again, also on a hidden page", () => {
   const { made, live, asked } = silence();
   live.state = "live";

@@ -28,11 +28,16 @@ afterEach(() => {
   restore();
 });
 
-/** Runs the script with a store, while one of the page's files does not arrive. */
-async function lose(store) {
+/** Runs the script with a store. */
+async function run(store) {
   Object.defineProperty(globalThis, "sessionStorage", { get: store, configurable: true });
   copies += 1;
   await import(`../../Sources/App/WebFiles/page/loading.js?${copies}`);
+}
+
+/** Runs the script with a store, while one of the page's files does not arrive. */
+async function lose(store) {
+  await run(store);
   listeners.get("error")({ target: new File() });
 }
 
@@ -56,5 +61,14 @@ test("a browser that stores nothing loads the page again, too", async () => {
   await lose(() => { throw new DOMException("blocked", "SecurityError"); });
   await pass(500);
   assert.equal(reloads, 1);
+});
+
+test("a page that has arrived forgets the delay, if the browser stores anything", async () => {
+  const items = new Map([["gatehouse.loading", "2000"]]);
+  replace("sessionStorage", {});
+  await run(() => ({ removeItem: (key) => items.delete(key) }));
+  listeners.get("load")({});
+  assert.equal(items.size, 0);
+  await run(() => { throw new DOMException("blocked", "SecurityError"); });
   assert.doesNotThrow(() => listeners.get("load")({}));
 });

@@ -20,8 +20,8 @@ export function openDialog(title, className, closed = () => {}) {
     node.remove();
     closed();
   });
-  // A press beside the dialog closes it. One that marks a text in a field may end there, and its click is the
-  // dialog's, too.
+  // A press beside the dialog closes it. One that selects text in a field may end beside it, and the browser reports its click
+  // at the dialog, too.
   let isBeside = false;
   node.addEventListener("pointerdown", (event) => { isBeside = event.target === node; });
   node.addEventListener("click", (event) => { if (isBeside && event.target === node) node.close(); });
