@@ -93,6 +93,11 @@ test("a request that is cancelled says so", async () => {
   assert.equal(statusOf(error), "ABORTED");
 });
 
+test("a request that was cancelled before it began is not sent", async () => {
+  const { requests, error } = await ask(json({}), () => addCandidates("yard", "abc", "a=ice-ufrag:one\r\n", AbortSignal.abort()));
+  assert.deepEqual([statusOf(error), requests], ["ABORTED", []]);
+});
+
 test("a token that is refused is reported, except to the one who tries it", async () => {
   let refusals = 0;
   whenRefused(() => { refusals += 1; });

@@ -77,6 +77,8 @@ const readJSON = (answer) => answer.json();
  * @returns {Promise<any>}
  */
 export async function send(method, path, body, options = {}) {
+  // A signal that was aborted before does not say so again.
+  if (options.signal?.aborted) throw new PageError("ABORTED", t("api.thisWasCancelled"));
   const token = authorization();
   const abort = new AbortController();
   const limit = setTimeout(() => abort.abort(), options.patience ?? patience);
