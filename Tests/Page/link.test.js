@@ -10,6 +10,8 @@ let stored = new Map();
 let listeners = new Map();
 let named = new Map();
 let reloads = 0;
+/** The addresses that the page sends the browser to. */
+let assigned = [];
 let answer = async () => new Response("{}");
 let copies = 0;
 
@@ -22,11 +24,12 @@ beforeEach(() => {
   ({ named } = replaceDocument());
   stored = new Map([[storageKey, "anna's"]]);
   listeners = new Map();
-  [reloads, answer] = [0, said];
+  [reloads, assigned, answer] = [0, [], said];
   replace("addEventListener", (name, listener) => { listeners.set(name, [...listeners.get(name) ?? [], listener]); });
   // A gateway that is away keeps the page while the browser tries to load it again.
   replace("location", {
     pathname: "/oauth/authorize", hash: "", search: "?client_id=app", reload: () => { reloads += 1; },
+    assign: (address) => { assigned.push(address); },
   });
   replace("localStorage", { getItem: (key) => stored.get(key) ?? null, removeItem: (key) => stored.delete(key) });
   replace("sessionStorage", { getItem: () => null, removeItem: () => {} });
@@ -84,4 +87,49 @@ test("an error that comes after the sign-out says nothing of the person before",
   await settle();
   assert.deepEqual(["sign-in", "link-error"].map((id) => named.get(id).hidden), [true, true]);
   assert.equal(stored.get(storageKey), "ben's");
+});
+
+/** Opens the page. Answers the decisions that the gateway gets. */
+async function openForDecisions() {
+  await open();
+  const decisions = [];
+  answer = async (path, { body }) => {
+    decisions.push({ path, ...JSON.parse(body) });
+    return Response.json({ location: "https://app.example/done" });
+  };
+  return decisions;
+}
+
+const press = {
+  allow: () => named.get("consent").listeners.get("submit")({ preventDefault() {} }),
+  deny: () => named.get("consent-deny").listeners.get("click")({}),
+};
+
+test("a second press sends no second decision, not even the other one", async () => {
+  const decisions = await openForDecisions();
+  press.allow();
+  press.allow();
+  press.deny();
+  await settle();
+  press.allow();
+  await settle();
+  assert.equal(decisions.length, 1);
+  assert.ok(decisions[0].grants.length > 0);
+  assert.deepEqual(assigned, ["https://app.example/done"]);
+});
+
+test("somebody may decide again after an error, and when they come back to the question", async () => {
+  const decisions = await openForDecisions();
+  const works = answer;
+  answer = async () => { throw new TypeError("no network"); };
+  press.allow();
+  await settle();
+  assert.equal(named.get("link-error").hidden, false);
+  answer = works;
+  press.allow();
+  await settle();
+  for (const listener of listeners.get("pageshow")) listener({ persisted: true });
+  press.deny();
+  await settle();
+  assert.deepEqual(decisions.map(({ grants }) => grants?.length), [decisions[0].grants.length, undefined]);
 });

@@ -16,6 +16,8 @@ const fields = new GrantFields(byID("consent-grants", HTMLElement), ["read", "co
 const signIn = new SignInForm(() => open());
 // Counts the attempts to ask, so that an older one that is still running shows nothing.
 let opening = 0;
+// Whether a decision was sent. A second one would get the program another code.
+let isDecided = false;
 
 /** @param {string} message */
 function say(message) {
@@ -55,6 +57,8 @@ async function open() {
 
 /** @param {import("./types").Grant[] | undefined} grants none when the person refuses */
 async function decide(grants) {
+  if (isDecided) return;
+  isDecided = true;
   say("");
   try {
     const answer = await decideLink({
@@ -65,6 +69,7 @@ async function decide(grants) {
     });
     location.assign(answer.location);
   } catch (error) {
+    isDecided = false;
     say(error instanceof Error ? error.message : String(error));
   }
 }
@@ -77,6 +82,8 @@ consent.addEventListener("submit", (event) => {
 });
 byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(undefined));
 
+// Whoever comes back to the question, from the browser's back/forward cache, may decide again.
+addEventListener("pageshow", ({ persisted }) => { if (persisted) isDecided = false; });
 // Nobody may answer for a person who has signed out.
 whenTokenChanges(() => {
   opening += 1;
