@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { statusOf } from "../../Sources/App/WebFiles/page/api.js";
 import { changeWishes, currentSubscription, renew, subscribe, unsubscribe } from "../../Sources/App/WebFiles/page/push.js";
+import { useToken } from "../../Sources/App/WebFiles/page/token.js";
 
 const names = ["window", "navigator", "matchMedia", "Notification", "localStorage", "fetch"];
 /** @type {Map<string, PropertyDescriptor | undefined>} */
@@ -163,4 +164,59 @@ test("a browser that ends its subscription slowly does not keep the gateway from
   unsubscribe({ authorization: "Bearer before" });
   await new Promise((resolve) => { setImmediate(resolve); });
   assert.deepEqual([requests, gateway.subscriptions, items.size], [["DELETE /v1/push-subscriptions/p1"], [], 0]);
+});
+
+/** Calls the function once, between a request and its answer. */
+function beforeTheAnswer(request, run) {
+  const answered = globalThis.fetch;
+  globalThis.fetch = async (path, options) => {
+    const response = await answered(path, options);
+    if (`${options.method} ${path}` === request) {
+      globalThis.fetch = answered;
+      await run();
+    }
+    return response;
+  };
+}
+
+// Here, the page ends the notifications itself. In another tab, only the token changes.
+const signOuts = {
+  here: async () => { await unsubscribe({ authorization: "Bearer anna's" }); },
+  "in another tab": async () => {
+    items.delete("gatehouse.push");
+    browser.endpoint = "";
+    useToken("");
+  },
+};
+for (const [where, signOut] of Object.entries(signOuts)) {
+  test(`a subscription whose person signs out ${where} before the answer leaves nothing`, async () => {
+    useToken("anna's");
+    for (const request of ["GET /v1/push", "POST /v1/push-subscriptions"]) {
+      beforeTheAnswer(request, signOut);
+      await assert.rejects(subscribe(wishes, "anna"), (error) => statusOf(error) === "ABORTED", request);
+      assert.deepEqual([items.size, browser.endpoint, gateway.subscriptions], [0, "", []], request);
+      useToken("anna's");
+    }
+    useToken("");
+  });
+
+  test(`wishes of a person who signs out ${where} before the answer are not kept`, async () => {
+    useToken("anna's");
+    await subscribe(wishes, "anna");
+    beforeTheAnswer("PATCH /v1/push-subscriptions/p1", signOut);
+    await changeWishes("p1", { ...wishes, doorbell: false });
+    assert.equal(items.size, 0);
+    useToken("");
+  });
+}
+
+test("nobody is subscribed for the one who signs in while a permission is asked for", async () => {
+  useToken("anna's");
+  Notification.requestPermission = async () => {
+    useToken("ben's");
+    return "granted";
+  };
+  await assert.rejects(subscribe(wishes, "anna"), (error) => statusOf(error) === "ABORTED");
+  assert.deepEqual([requests, items.size], [[], 0]);
+  useToken("");
 });

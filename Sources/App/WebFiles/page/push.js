@@ -1,5 +1,6 @@
 import { PageError, send } from "./api.js";
 import { language, t } from "./text.js";
+import { authorization } from "./token.js";
 
 /**
  * What a browser is notified of.
@@ -64,6 +65,19 @@ function kept() {
   }
 }
 
+// How often this page has ended the notifications.
+let ends = 0;
+
+/**
+ * Who asks for something now. The function that it returns says whether they have signed out since, here or in another tab, or
+ * have ended the notifications.
+ * @returns {() => boolean}
+ */
+function asking() {
+  const [number, person] = [ends, authorization()];
+  return () => number !== ends || person !== authorization();
+}
+
 /** @param {Kept} own */
 function keep(own) { localStorage.setItem(storageKey, JSON.stringify(own)); }
 
@@ -113,29 +127,47 @@ async function register() {
  * @returns {Promise<Subscription>}
  */
 export async function subscribe(wishes, principal) {
+  const isOver = asking();
   // Some browsers ask only in the moment of a press, so the question does not wait for the script.
   const [registration, permission] = await Promise.all([register(), Notification.requestPermission()]);
   if (permission !== "granted") throw new PageError("NOT_ALLOWED", t("push.denied"));
-  return report(registration, wishes, principal);
+  return report(registration, wishes, principal, isOver);
 }
 
 /**
- * Gets this browser's subscription, and tells the gateway about it.
+ * Gets this browser's subscription, and tells the gateway about it. Nothing is left of it for a person who has signed out
+ * meanwhile.
  * @param {ServiceWorkerRegistration} registration
  * @param {Wishes} wishes
  * @param {string} principal
+ * @param {() => boolean} isOver
  * @returns {Promise<Subscription>}
  */
-async function report(registration, wishes, principal) {
+async function report(registration, wishes, principal, isOver) {
+  if (isOver()) throw cancelled();
+  const headers = { authorization: authorization() };
   const { publicKey } = await send("GET", "/v1/push");
   await navigator.serviceWorker.ready;
   const made = await withKey(registration.pushManager, bytesOf(publicKey));
+  if (isOver()) {
+    // It may be newer than the end of the one before.
+    await made.unsubscribe();
+    throw cancelled();
+  }
   const { endpoint, keys } = made.toJSON();
   /** @type {Subscription} */
   const subscription = await send("POST", path, { endpoint, keys, wishes });
+  if (isOver()) {
+    const options = { headers, isFirst: true, keepalive: true, read: () => null };
+    // A gateway that cannot be reached, or that no longer knows the token, finds out with the next notification.
+    await send("DELETE", `${path}/${encodeURIComponent(subscription.id)}`, undefined, options).catch(() => {});
+    throw cancelled();
+  }
   keep({ id: subscription.id, principal, endpoint, wishes: subscription.wishes });
   return subscription;
 }
+
+function cancelled() { return new PageError("ABORTED", t("api.thisWasCancelled")); }
 
 /**
  * Subscribes this browser again if it has another subscription than the gateway knows: browsers replace them, their services
@@ -156,7 +188,7 @@ export async function renew(principal) {
   if (known && own && own.endpoint === before.endpoint) return known;
   // Somebody has signed out meanwhile.
   if (kept()?.id !== before.id) return null;
-  const renewed = await report(registration, wishes, principal);
+  const renewed = await report(registration, wishes, principal, asking());
   if (known && known.id !== renewed.id) {
     // If the gateway keeps the one before, its service tells it that nobody is there.
     await send("DELETE", `${path}/${encodeURIComponent(known.id)}`, undefined, { read: () => null }).catch(() => {});
@@ -187,8 +219,9 @@ async function withKey(manager, key) {
  * @param {Wishes} wishes
  */
 export async function changeWishes(id, wishes) {
+  const isOver = asking();
   await send("PATCH", `${path}/${encodeURIComponent(id)}`, { ...wishes, devices: wishes.devices ?? [] });
-  keep({ ...kept(), id, wishes });
+  if (!isOver()) keep({ ...kept(), id, wishes });
 }
 
 /**
@@ -204,6 +237,7 @@ export async function tryOut(id) { return send("POST", `${path}/${encodeURICompo
  * @param {{ authorization?: string }} [headers] with the token, if the page has forgotten it
  */
 export async function unsubscribe(headers) {
+  ends += 1;
   const id = kept()?.id;
   localStorage.removeItem(storageKey);
   const options = { headers, isFirst: true, keepalive: true, read: () => null };
