@@ -63,7 +63,7 @@ export class TestElement {
   getAttribute(name) { return this.attributes.get(name) ?? null; }
   removeAttribute(name) { this.attributes.delete(name); }
   addEventListener(name, listener) { this.listeners.set(name, listener); }
-  focus() {}
+  focus() { if (!this.hidden) globalThis.document.activeElement = this; }
   scrollIntoView() {}
   showModal() {}
   close() { this.listeners.get("close")?.(); }

@@ -10,6 +10,8 @@ export class ViewFrame {
   constructor(className, back, leave) {
     this.backButton = new Button("back", back, leave, "button plain");
     this.heading = element("h1");
+    // A view that opens gives it the focus.
+    this.heading.tabIndex = -1;
     this.state = element("p", "view-state");
     this.buttons = element("div", "view-buttons");
     this.bar = element("header", "view-bar", this.backButton.node, this.heading, this.state, this.buttons);

@@ -59,6 +59,11 @@ export class Views {
     /** @type {Shown} */
     this.origin = { kind: "home" };
     this.scrolled = 0;
+    /**
+     * What had the focus in the list when a view took its place.
+     * @type {HTMLElement | null}
+     */
+    this.opener = null;
     this.wakeLock = new WakeLock();
     this.leaving = new Leaving();
     // Whether the gateway is a newer one than the page came from.
@@ -87,34 +92,62 @@ export class Views {
   /** The user is signed in and the home is known. */
   open() {
     this.isOpen = true;
-    this.show();
+    // The form in which somebody signed in may have the focus. On a screen that nobody touches, its place stays unmarked.
+    this.show(null);
   }
 
   /** Ends what is going on. open() goes on with what the address says then. */
   close() {
     this.isOpen = false;
+    this.opener = null;
     this.replace(null);
     this.leaving.finish();
   }
 
-  show() {
+  /** @param {HTMLElement | null} held what has the focus, if it is to stay somewhere */
+  show(held = focused()) {
     if (!this.isOpen) return;
     const shown = shownAt(location.hash);
     const before = this.shown;
     if (this.view && fragmentOf(shown) === fragmentOf(before)) return;
     if (shown.kind === "camera" && before.kind !== "camera") this.origin = before;
     this.shown = shown;
-    if (before.kind === "home") this.scrolled = scrollY;
+    // Whether the focus would fall to the page with the view before.
+    const isInView = held !== null && this.node.contains(held);
+    if (before.kind === "home") {
+      this.scrolled = scrollY;
+      if (shown.kind !== "home") this.opener = held;
+    }
     if (shown.kind === "home") {
       this.replace(null);
       this.home.resume();
       scrollTo(0, this.scrolled);
+      if (isInView) this.focusList(before);
       return;
     }
     // What was watched in the list goes on when the list is shown again.
     this.home.suspend();
-    this.replace(shown.kind === "wall" ? new Wall(shown.only, this.parts) : new CameraView(shown.id, this.parts));
-    if (before.kind === "camera" && this.view instanceof Wall) this.view.focus(before.id);
+    const view = shown.kind === "wall" ? new Wall(shown.only, this.parts) : new CameraView(shown.id, this.parts);
+    this.replace(view);
+    if (view instanceof CameraView) {
+      if (held) view.focus(held.title);
+    } else if (before.kind === "camera") view.focus(before.id);
+  }
+
+  /**
+   * The list takes the focus where it was left, or at the camera that was shown.
+   * @param {Shown} before
+   */
+  focusList(before) {
+    const tile = before.kind === "camera"
+      ? [...this.home.tiles.values()].find(({ reported: { id, key } }) => [id, key].includes(before.id)) : undefined;
+    for (const node of [this.opener, tile?.more.node, byID("open-wall", HTMLElement)]) {
+      if (!node?.isConnected) continue;
+      // The list has been scrolled to where it was.
+      node.focus({ preventScroll: node === this.opener });
+      // What is hidden does not take it.
+      if (document.activeElement === node) return;
+    }
   }
 
   /** @param {View | null} view */
@@ -204,4 +237,10 @@ export class Views {
 
   /** A screen on a wall stays on. */
   keepAwake() { this.wakeLock.keep(this.view !== null); }
+}
+
+/** What has the focus, and null if that is the page itself. */
+function focused() {
+  const { activeElement: held, body } = document;
+  return held instanceof HTMLElement && held !== body ? held : null;
 }
