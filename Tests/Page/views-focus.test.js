@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
+import { openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
 import { Views } from "../../Sources/App/WebFiles/page/views.js";
 import { replace, replaceDocument, restore, TestElement } from "./elements.js";
 
@@ -105,4 +106,36 @@ test("a screen that nobody touches has no mark around the name of its camera", (
   document.activeElement = document.body;
   go("#camera/hall");
   assert.equal(held(), document.body);
+});
+
+test("dialogs close with the view that they were opened in, the latest first", () => {
+  document.querySelectorAll = (name) => document.body.querySelectorAll(name);
+  go("#camera/yard");
+  const closed = [];
+  const open = (name) => openDialog(name, "", () => closed.push(name));
+  open("Settings");
+  open("Question");
+  // An address that asks for the same view does not close them.
+  go("#camera/yard");
+  assert.deepEqual(closed, []);
+  go("#wall");
+  assert.deepEqual(closed, ["Question", "Settings"]);
+  go("");
+  open("Device");
+  go("");
+  go("#nothing-known");
+  assert.deepEqual(closed.length, 2);
+  go("#wall");
+  assert.deepEqual(closed.length, 3);
+});
+
+test("the focus that a dialog gives back goes along, too", () => {
+  document.querySelectorAll = (name) => document.body.querySelectorAll(name);
+  link.focus();
+  const { node } = openDialog("Settings", "", () => link.focus());
+  node.focus();
+  go("#camera/yard");
+  assert.equal(held(), views.view.frame.heading);
+  views.leave();
+  assert.equal(held(), link);
 });

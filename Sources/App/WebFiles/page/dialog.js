@@ -30,9 +30,12 @@ export function openDialog(title, className, closed = () => {}) {
   return { node, heading, body };
 }
 
-/** Closes every dialog: the person at the screen may no longer see what they show. */
+/**
+ * Closes every dialog: the person at the screen may no longer see what they show, or has gone elsewhere. The latest one closes
+ * first, since each gives the focus back to what has opened it.
+ */
 export function closeDialogs() {
-  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  for (const dialog of [...document.querySelectorAll("dialog")].reverse()) dialog.close();
 }
 
 /**

@@ -1,6 +1,7 @@
 import { fragmentOf, shownAt } from "./address.js";
 import { traitsOf } from "./api.js";
 import { CameraView } from "./camera-view.js";
+import { closeDialogs } from "./dialog.js";
 import { byID } from "./dom.js";
 import { Leaving } from "./leaving.js";
 import { places } from "./places.js";
@@ -93,7 +94,7 @@ export class Views {
   open() {
     this.isOpen = true;
     // The form in which somebody signed in may have the focus. On a screen that nobody touches, its place stays unmarked.
-    this.show(null);
+    this.show({ movesFocus: false });
   }
 
   /** Ends what is going on. open() goes on with what the address says then. */
@@ -104,12 +105,16 @@ export class Views {
     this.leaving.finish();
   }
 
-  /** @param {HTMLElement | null} held what has the focus, if it is to stay somewhere */
-  show(held = focused()) {
+  /** @param {{ movesFocus?: boolean }} options movesFocus: whether the focus goes along with the view */
+  show({ movesFocus = true } = {}) {
     if (!this.isOpen) return;
     const shown = shownAt(location.hash);
     const before = this.shown;
-    if (this.view && fragmentOf(shown) === fragmentOf(before)) return;
+    const isOther = fragmentOf(shown) !== fragmentOf(before);
+    if (this.view && !isOther) return;
+    // A dialog belongs to what was shown below it. It gives the focus back when it closes.
+    if (isOther) closeDialogs();
+    const held = movesFocus ? focused() : null;
     if (shown.kind === "camera" && before.kind !== "camera") this.origin = before;
     this.shown = shown;
     // Whether the focus would fall to the page with the view before.
