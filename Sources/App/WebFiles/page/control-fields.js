@@ -51,15 +51,21 @@ export class Slider {
     this.isHeld = false;
     // Whether somebody moves it by hand: then only letting go sends the value.
     this.isDragged = false;
+    /** @type {number | null} what was reported last */
+    this.reported = null;
     this.input.addEventListener("pointerdown", () => { this.isDragged = true; });
     for (const name of ["pointerup", "pointercancel"]) {
-      this.input.addEventListener(name, () => { this.isDragged = false; });
+      this.input.addEventListener(name, () => {
+        this.isDragged = false;
+        // A value that is back where it was is no change, and the browser reports none.
+        if (this.isHeld && this.timer === undefined) this.timer = setTimeout(() => this.release(), pause);
+      });
     }
     this.input.addEventListener("input", () => {
       this.isHeld = true;
       this.describe();
       clearTimeout(this.timer);
-      if (!this.isDragged) this.timer = setTimeout(() => this.send(), pause);
+      this.timer = this.isDragged ? undefined : setTimeout(() => this.send(), pause);
     });
     this.input.addEventListener("change", () => {
       clearTimeout(this.timer);
@@ -80,6 +86,11 @@ export class Slider {
     this.changed(Number(this.input.value));
   }
 
+  release() {
+    this.isHeld = false;
+    this.show(this.reported, !this.input.disabled);
+  }
+
   describe() {
     const text = this.words(Number(this.input.value));
     this.output.textContent = text;
@@ -92,6 +103,7 @@ export class Slider {
    */
   show(value, isEnabled) {
     this.input.disabled = !isEnabled;
+    this.reported = value;
     if (this.isHeld) return;
     if (value !== null) this.input.value = String(value);
     this.describe();
