@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { accepts } from "../../Sources/App/WebFiles/page/accepted.js";
 import { tokenWords } from "../../Sources/App/WebFiles/page/access.js";
-import { thermostatModes } from "../../Sources/App/WebFiles/page/climate-controls.js";
+import { fanModes, thermostatModes } from "../../Sources/App/WebFiles/page/climate-controls.js";
 import { answersCommands, controlsPanel } from "../../Sources/App/WebFiles/page/controls.js";
 import { deviceChange, planWords, sizeText } from "../../Sources/App/WebFiles/page/device-dialog.js";
 import { placeOfValue, placeValue } from "../../Sources/App/WebFiles/page/grant-rows.js";
@@ -58,6 +58,13 @@ test("a thermostat offers the modes that its system has", () => {
   assert.deepEqual(modes("coolingWithReheat"), ["off", "cool"]);
   assert.deepEqual(modes("coolingAndHeatingWithReheat"), ["off", "heat", "cool", "auto"]);
   assert.deepEqual(modes(undefined), ["off", "heat", "cool", "auto"]);
+});
+
+test("a fan offers the modes that its sequence has", () => {
+  const modes = (sequence) => fanModes(sequence).map(([mode]) => mode);
+  assert.deepEqual(modes("offLowMedHighAuto"), ["off", "low", "medium", "high", "auto"]);
+  assert.deepEqual(modes("offLowHighAuto"), ["off", "low", "high", "auto"]);
+  assert.deepEqual(modes("offHighAuto"), ["off", "high", "auto"]);
 });
 
 test("a blind has a slider for its slats if they can be tilted", () => {

@@ -47,6 +47,19 @@ const fanSpeed = {
 /** @param {number} percent */
 function speedMode(percent) { return percent < 34 ? "low" : percent < 67 ? "medium" : "high"; }
 
+/**
+ * The modes of a fan that chooses its speed by itself.
+ * @param {string | undefined} sequence its fanModeSequence, such as "offLowHighAuto"
+ * @returns {[string, string][]}
+ */
+export function fanModes(sequence = "") {
+  /** @type {[string, string, boolean?][]} */
+  const modes = [["off", t("climateControls.off")], ["low", t("climateControls.low"), !sequence.includes("Low")],
+    ["medium", t("climateControls.medium"), !sequence.includes("Med")], ["high", t("climateControls.high")],
+    ["auto", t("climateControls.automatic")]];
+  return modes.filter(([, , isMissing]) => !isMissing).map(([mode, words]) => [mode, words]);
+}
+
 /** @type {ControlKind} */
 const fanAuto = {
   name: "fan-auto",
@@ -55,10 +68,7 @@ const fanAuto = {
     const choice = new Choice(t("climateControls.mode"), t("control.mode", { name: part.name }), (fanMode) => part.write("FanControl", { fanMode }));
     return {
       node: choice.node,
-      update: ({ FanControl }, isEnabled) => choice.show(FanControl?.fanMode ?? "off",
-        [["off", t("climateControls.off")], ["low", t("climateControls.low")], ...(String(FanControl?.fanModeSequence).includes("Med")
-          ? /** @type {[string, string][]} */ ([["medium", t("climateControls.medium")]]) : []), ["high", t("climateControls.high")], ["auto", t("climateControls.automatic")]],
-        isEnabled),
+      update: ({ FanControl }, isEnabled) => choice.show(FanControl?.fanMode ?? "off", fanModes(FanControl?.fanModeSequence), isEnabled),
     };
   },
 };
