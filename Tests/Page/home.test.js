@@ -178,3 +178,20 @@ test("the error of a removal that failed is said", async () => {
   home.show(camera("yard"));
   await assert.rejects(home.tiles.get("yard").dismiss(async () => { throw new APIError("UNAVAILABLE", "no"); }), /no/);
 });
+
+test("saving the room of a device does not take back the name that somebody else has given it", async () => {
+  const changes = [];
+  replace("fetch", async (_, { method, body: text }) => {
+    changes.push([method, JSON.parse(text)]);
+    return Response.json({});
+  });
+  const device = { ...camera("yard"), structureID: "s1", roomID: "r1" };
+  home.show(device);
+  openDevice(home, home.tiles.get("yard"), home.parts.rights, {}, () => {});
+  home.show({ ...device, name: "Garden" });
+  const [form] = body.querySelectorAll("form");
+  form.querySelector("select").value = "s1 r2";
+  form.listeners.get("submit")({ preventDefault() {} });
+  await settled();
+  assert.deepEqual(changes, [["PATCH", { roomID: "r2" }]]);
+});

@@ -131,7 +131,8 @@ class DeviceDialog {
       event.preventDefault();
       const [structureID, roomID] = place.value.split(" ");
       this.attempt(async () => {
-        const change = deviceChange(this.tile.reported, name.value.trim(), { structureID, roomID });
+        // What somebody else has changed meanwhile stays.
+        const change = deviceChange(device, name.value.trim(), { structureID, roomID });
         if (Object.keys(change).length > 0) await patch(`/v1/devices/${encodeURIComponent(device.id)}`, change);
         this.node.close();
       });
