@@ -43,6 +43,7 @@ export class TestElement {
   }
   append(...nodes) { for (const node of nodes) this.insertBefore(node, null); }
   prepend(...nodes) { for (const node of nodes.reverse()) this.insertBefore(node, this.firstChild); }
+  before(...nodes) { for (const node of nodes) this.parentNode?.insertBefore(node, this); }
   after(...nodes) { for (const node of nodes.reverse()) this.parentNode?.insertBefore(node, this.nextSibling); }
   replaceChildren(...nodes) {
     for (const node of this.childNodes.slice()) node.remove();

@@ -42,7 +42,8 @@ class CameraDialog {
       event.preventDefault();
       this.attempt(() => this.add());
     });
-    // What was said about other settings is over.
+    // Counts what somebody enters or chooses. What was said about other settings is over.
+    this.edits = 0;
     this.form.addEventListener("input", () => this.forget());
     body.append(
       element("section", "search", element("div", "search-head", element("h3", "", t("camera.search.heading")), this.again.node),
@@ -90,6 +91,7 @@ class CameraDialog {
   }
 
   forget() {
+    this.edits += 1;
     this.outcome.clear();
     this.anywayButton.node.hidden = true;
     this.addButton.textContent = t("camera.add.button");
@@ -100,9 +102,11 @@ class CameraDialog {
   async add() {
     // A publisher comes by itself, and the built-in cameras always work.
     if (!/^((?:publisher|whip)$|builtin:)/iu.test(this.source)) {
+      const { edits } = this;
       this.outcome.say(t("camera.try.running"));
       const outcome = outcomeOf(await probeCamera({ source: this.source }));
-      if (!this.node.isConnected) return;
+      // What somebody has entered since was not tried.
+      if (!this.node.isConnected || edits !== this.edits) return;
       this.outcome.show(outcome);
       if (!outcome.isGood) {
         this.addButton.textContent = t("camera.try.again");

@@ -56,7 +56,10 @@ class CameraSettingsDialog {
     this.linesButton.type = "button";
     const form = element("form", "fields", ...this.addresses.nodes, ...this.further.nodes, this.outcome.node,
       element("div", "answers", this.tryButton.node, this.saveButton));
+    // Counts what somebody enters, so that an answer about other values is not shown.
+    this.edits = 0;
     form.addEventListener("input", () => {
+      this.edits += 1;
       this.outcome.clear();
       this.lines.clear();
     });
@@ -79,10 +82,12 @@ class CameraSettingsDialog {
   get source() { return sourceOf(this.addresses.values, this.camera.source); }
 
   async probe() {
+    const { edits } = this;
     this.outcome.say(t("camera.try.running"));
     const { transport, substream } = this.further.values;
     const { id } = this.camera;
     const probed = await probeCamera({ source: this.source, transport, id });
+    if (edits !== this.edits) return;
     const smaller = substreamOf({ ...this.addresses.values, ...this.further.values }, this.camera);
     // A camera that does not answer, or refuses the login, does not have to be asked twice.
     if (substream !== "address" || smaller === null || !probed.reached) {
@@ -90,7 +95,8 @@ class CameraSettingsDialog {
       return;
     }
     try {
-      this.outcome.show(outcomeOfBoth(probed, await probeCamera({ source: smaller, transport, id })));
+      const outcome = outcomeOfBoth(probed, await probeCamera({ source: smaller, transport, id }));
+      if (edits === this.edits) this.outcome.show(outcome);
     } catch (error) {
       // The gateway was given the smaller stream's address under the name of the other.
       throw error instanceof APIError ? new APIError(error.status, error.message.replace(/^source: /, "substream: ")) : error;
@@ -122,12 +128,13 @@ class CameraSettingsDialog {
   async showLines() {
     this.outcome.clear();
     this.lines.clear();
-    const { camera, patch } = this;
+    const { camera, patch, edits } = this;
     if (Object.keys(patch).length === 0) {
       this.lines.say(t("settings.unchanged"));
       return;
     }
     const [{ problems }, { file, hasFile }] = await Promise.all([checkConfiguration(draftOf(camera, patch)), getConfigurationSettings()]);
+    if (edits !== this.edits) return;
     if (problems.length > 0) {
       this.outcome.show({ isGood: false, message: t("settings.refused"), details: null, lines: problems.map(({ key, reason }) => {
         const name = key.replace(/^cameras\[0\]\.?/, "");

@@ -54,13 +54,18 @@ class SettingsDialog {
       ...(waiting.length > 0 ? [element("p", "notice", t("settings.waiting", { keys: waiting.join(", ") }))] : []),
       ...form.nodes, element("div", "answers", check), fault.node, lines.node);
     node.noValidate = true;
-    // What was said about other values is over.
-    node.addEventListener("input", () => lines.clear());
+    let edits = 0;
+    // What was said about other values is over, and so is what the gateway has still to say about them.
+    node.addEventListener("input", () => {
+      edits += 1;
+      lines.clear();
+    });
     node.addEventListener("submit", async (event) => {
       event.preventDefault();
       check.disabled = true;
       lines.clear();
-      await fault.attempt(() => showLines(form, settings, lines, fault));
+      const asked = edits;
+      await fault.attempt(() => showLines(form, settings, lines, fault, () => asked !== edits));
       check.disabled = false;
     });
     return folded(t(form.title), form.state, node);
@@ -73,10 +78,12 @@ class SettingsDialog {
  * @param {ConfigurationSettings} settings
  * @param {LinesCard} lines
  * @param {DialogFault} fault
+ * @param {() => boolean} isOver whether the fields say something else by now
  */
-async function showLines(form, settings, lines, fault) {
+async function showLines(form, settings, lines, fault, isOver) {
   const sections = form.values();
   const { problems } = await checkConfiguration(sections);
+  if (isOver()) return;
   const { first, others } = tell(problems, form.fields);
   fault.say(others.join(" "));
   first?.control.focus();
