@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
+import { lineForm, openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
 import { replaceDocument, restore, TestElement } from "./elements.js";
 
 let node;
@@ -36,4 +36,21 @@ test("a press in a dialog does not close it, even if it ends beside the dialog",
   press(field, field);
   press(field, node);
   assert.deepEqual([closings, node.isConnected], [0, true]);
+});
+
+test("a double press in a form with one field does it once, and a later press does it again", async () => {
+  const done = [];
+  let finish = () => {};
+  const form = lineForm({ label: "New room", value: " Hall ", button: "Add", run: (name) => {
+    done.push(name);
+    return new Promise((resolve) => { finish = resolve; });
+  } });
+  const submit = () => form.listeners.get("submit")({ preventDefault() {} });
+  const first = submit();
+  submit();
+  assert.deepEqual(done, ["Hall"]);
+  finish();
+  await first;
+  submit();
+  assert.deepEqual(done, ["Hall", "Hall"]);
 });

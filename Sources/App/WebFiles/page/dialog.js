@@ -53,9 +53,17 @@ export function lineForm({ label, value = "", button, run }) {
   const save = element("button", "button", button);
   save.type = "submit";
   const form = element("form", "line", input, save);
-  form.addEventListener("submit", (event) => {
+  let isRunning = false;
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    run(input.value.trim());
+    // A double press makes one thing.
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await run(input.value.trim());
+    } finally {
+      isRunning = false;
+    }
   });
   return form;
 }
