@@ -295,7 +295,7 @@ class AutomationEditor {
 function simulatedWords({ at, trigger, commands, text }, now, nameOf) {
   const sent = commands.map((one) => one.text ?? nodeWords({ type: "action", ...one }, nameOf));
   const told = text ?? trigger?.text ?? "";
-  return `${whenWords(at, now)}${told ? `: ${told}` : ""}${sent.length > 0 ? ` → ${sent.join("; ")}` : " → nothing sent"}`;
+  return `${whenWords(at, now)}${told ? `: ${told}` : ""} → ${sent.length > 0 ? sent.join("; ") : t("automationEditor.nothingSent")}`;
 }
 
 /**

@@ -189,7 +189,7 @@ function momentFields(row, end, label, redraw) {
     redraw();
   })];
   if (typeof moment === "string") return nodes;
-  return [...nodes, clockField(`${label}: time`, `${end}-time`, moment, (time) => { row[end] = time; })];
+  return [...nodes, clockField(t("conditionRows.timeOfEnd", { end: label }), `${end}-time`, moment, (time) => { row[end] = time; })];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Button, element } from "./dom.js";
-import { lower, t } from "./text.js";
+import { locale, lower, t } from "./text.js";
 
 // Counts the controls, each of which has a label of its own.
 let fields = 0;
@@ -74,7 +74,7 @@ export function checkField(label, name, isChecked, changed) {
 }
 
 /** @type {[string, number][]} */
-const units = [["seconds", 1], ["minutes", 60], ["hours", 3600]];
+const units = [[t("editorControls.seconds"), 1], [t("editorControls.minutes"), 60], [t("editorControls.hours"), 3600]];
 
 /**
  * A duration: a number and its unit.
@@ -109,7 +109,9 @@ export function durationField(label, name, seconds, changed) {
  */
 export function dayFields(chosen, changed) {
   const days = new Set(chosen);
-  const boxes = weekdays.map((day) => checkField(day.slice(0, 1).toUpperCase() + day.slice(1, 3), day, days.has(day), (isChecked) => {
+  const words = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" });
+  // January 1, 2024 was a Monday.
+  const boxes = weekdays.map((day, index) => checkField(words.format(Date.UTC(2024, 0, 1 + index)), day, days.has(day), (isChecked) => {
     if (isChecked) days.add(day);
     else days.delete(day);
     changed(weekdays.filter((one) => days.has(one)));
