@@ -143,14 +143,16 @@ class AutomationDetails {
     const answer = element("p", "explanation");
     answer.setAttribute("role", "status");
     const form = element("form", "line", when, submit);
+    let asked = 0;
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
+      asked += 1;
+      const number = asked;
       answer.textContent = t("automationDetails.looking");
-      try {
-        answer.textContent = (await explainAutomation(this.id, new Date(when.value).getTime())).text;
-      } catch (error) {
-        answer.textContent = inWords(error, "automate").message;
-      }
+      const text = await explainAutomation(this.id, new Date(when.value).getTime())
+        .then((explanation) => explanation.text, (/** @type {unknown} */ error) => inWords(error, "automate").message);
+      // Another moment has its own answer.
+      if (number === asked) answer.textContent = text;
     });
     return element("div", "", form, answer);
   }

@@ -205,7 +205,9 @@ class AutomationEditor {
       } else {
         const isChanged = automationGraph !== undefined && JSON.stringify(automationGraph) !== this.before;
         await changeAutomation(this.automation.id, isChanged ? { ...names, automationGraph } : names, this.automation.etag);
-        this.context.keep(await getAutomation(this.automation.id));
+        // The change is made. If it cannot be read now, an event brings it.
+        const changed = await getAutomation(this.automation.id).catch(() => null);
+        if (changed) this.context.keep(changed);
       }
       this.node.close();
     } catch (error) {

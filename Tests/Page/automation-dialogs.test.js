@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { openAutomation } from "../../Sources/App/WebFiles/page/automation-details.js";
+import { openEditor } from "../../Sources/App/WebFiles/page/automation-editor.js";
+import { replace, replaceDocument, restore } from "./elements.js";
+
+let body;
+/** Answers a request of the page. */
+let answer = async () => Response.json({});
+let kept = [];
+const automation = {
+  id: "a1", name: "Night light", isActive: true, validationIssues: [], etag: "1", ownerID: "anna",
+  automationGraph: { version: 1, nodes: [{ type: "manualStarter" }, { type: "delay", for: 60 }] },
+};
+const context = {
+  home: { structures: new Map(), tiles: new Map() }, structureID: "s1", isOfOthers: () => false, nameOf: () => "Lamp", known: () => automation,
+  listen: () => () => {}, keep: (one) => kept.push(one), forget: () => {},
+};
+const settle = async () => { for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate); };
+const form = (words) => body.querySelectorAll("form").find((one) => one.textContent.includes(words));
+
+beforeEach(() => {
+  ({ body } = replaceDocument());
+  for (const name of ["HTMLSelectElement", "HTMLTextAreaElement"]) replace(name, document.createElement("select").constructor);
+  kept = [];
+  replace("fetch", (path, options) => answer(path, options));
+});
+afterEach(restore);
+
+test("an automation that was changed is done, even if it cannot be read afterwards", async () => {
+  const requests = [];
+  answer = async (path, { method }) => {
+    requests.push(`${method} ${path}`);
+    if (path.endsWith("/candidates")) return Response.json({ candidates: [] });
+    return method === "PATCH" ? Response.json({}) : Response.json({ error: { status: "UNAVAILABLE", message: "busy" } }, { status: 503 });
+  };
+  openEditor(context, automation);
+  await settle();
+  form("Save").listeners.get("submit")({ preventDefault() {} });
+  await settle();
+  assert.deepEqual(requests.slice(-2), ["PATCH /v1/automations/a1", "GET /v1/automations/a1"]);
+  // Saving again would fail, because the automation is not the one that was read.
+  assert.deepEqual([body.querySelectorAll("dialog").length, kept], [0, []]);
+});
+
+test("why an automation ran is said of the moment that was asked for last", async () => {
+  const waiting = [];
+  answer = async (path) => {
+    if (!path.includes("/explain")) return Response.json({ runs: [] });
+    return new Promise((resolve) => { waiting.push((text) => resolve(Response.json({ text, runs: [] }))); });
+  };
+  openAutomation(context, "a1");
+  await settle();
+  const question = form("Explain");
+  const [when] = question.querySelectorAll("input");
+  for (const time of ["2026-03-01T10:00", "2026-03-01T11:00"]) {
+    when.value = time;
+    question.listeners.get("submit")({ preventDefault() {} });
+  }
+  await settle();
+  waiting[1]("the later moment");
+  await settle();
+  waiting[0]("the earlier moment");
+  await settle();
+  assert.equal(question.parentNode.lastElementChild.textContent, "the later moment");
+});
