@@ -44,6 +44,38 @@ test("an automation that was changed is done, even if it cannot be read afterwar
   assert.deepEqual([body.querySelectorAll("dialog").length, kept], [0, []]);
 });
 
+test("an editor asks before it loses what somebody has changed, and only then", async () => {
+  answer = async (path) => Response.json(path.endsWith("/suggestions") ? { suggestions: [{ ...automation, name: "Suggested" }] } : { candidates: [] });
+  let questions = 0;
+  let agrees = false;
+  replace("confirm", () => {
+    questions += 1;
+    return agrees;
+  });
+  openEditor(context, null);
+  await settle();
+  const [node] = body.querySelectorAll("dialog");
+  const press = (words) => node.querySelectorAll("button").find((one) => one.textContent === words).listeners.get("click")({});
+  const escape = () => {
+    let isPrevented = false;
+    node.listeners.get("cancel")({ target: node, preventDefault: () => { isPrevented = true; } });
+    return isPrevented;
+  };
+  assert.deepEqual([escape(), questions], [false, 0]);
+  // The stand-ins for elements are found by their `name`, which the editor gives to its fields.
+  const [name] = node.querySelectorAll("name");
+  name.value = "Mine";
+  name.listeners.get("input")({});
+  assert.equal(escape(), true);
+  for (const words of ["Close", "Cancel", "Suggested"]) press(words);
+  node.listeners.get("pointerdown")({ target: node });
+  node.listeners.get("click")({ target: node });
+  assert.deepEqual([questions, node.isConnected, name.isConnected], [5, true, true]);
+  agrees = true;
+  press("Cancel");
+  assert.deepEqual([questions, node.isConnected], [6, false]);
+});
+
 test("why an automation ran is said of the moment that was asked for last", async () => {
   const waiting = [];
   answer = async (path) => {

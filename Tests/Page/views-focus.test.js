@@ -139,3 +139,16 @@ test("the focus that a dialog gives back goes along, too", () => {
   views.leave();
   assert.equal(held(), link);
 });
+
+test("somebody who keeps what they have entered stays, with the address of what is shown", () => {
+  document.querySelectorAll = (name) => document.body.querySelectorAll(name);
+  go("#camera/yard");
+  const { view } = views;
+  let isKept = true;
+  const { node } = openDialog("Editor", "", () => {}, () => !isKept);
+  go("#wall");
+  assert.deepEqual([views.view === view, node.isConnected, location.hash], [true, true, "#camera/yard"]);
+  isKept = false;
+  go("#wall");
+  assert.deepEqual([views.view === view, node.isConnected, location.hash], [false, false, "#wall"]);
+});

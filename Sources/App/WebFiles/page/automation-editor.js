@@ -5,7 +5,7 @@ import {
 import { nodeWords, whenWords } from "./automation-words.js";
 import { Candidates } from "./candidates.js";
 import { blockList } from "./condition-rows.js";
-import { DialogFault, openDialog } from "./dialog.js";
+import { DialogFault, leaveDialog, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { inputField } from "./editor-controls.js";
 import { modelOf } from "./graph-reading.js";
@@ -56,7 +56,7 @@ class AutomationEditor {
     this.isClosed = false;
     this.name = automation?.name ?? "";
     this.description = automation?.description ?? "";
-    const { node, body } = openDialog(automation ? t("automationEditor.editName", { name: automation.name }) : t("automationEditor.newAutomation"), "editor-dialog", () => { this.isClosed = true; });
+    const { node, body } = openDialog(automation ? t("automationEditor.editName", { name: automation.name }) : t("automationEditor.newAutomation"), "editor-dialog", () => { this.isClosed = true; }, () => this.mayDiscard());
     this.node = node;
     this.body = body;
     this.message = element("p", "recordings-message", t("automationEditor.looking"));
@@ -68,6 +68,8 @@ class AutomationEditor {
     this.shown = new WeakMap();
     /** The graph as it was, so that only a change of it is written. */
     this.before = "";
+    /** What the fields said when they were drawn. */
+    this.drawn = "";
     body.append(this.message);
     this.open();
   }
@@ -142,7 +144,7 @@ class AutomationEditor {
     save.type = "submit";
     const cancel = element("button", "button", t("automationEditor.cancel"));
     cancel.type = "button";
-    cancel.addEventListener("click", () => this.node.close());
+    cancel.addEventListener("click", () => leaveDialog(this.node));
     const form = element("form", "editor", ...parts, this.fault.node, element("div", "answers", cancel, save));
     form.noValidate = true;
     form.addEventListener("submit", async (event) => {
@@ -152,6 +154,12 @@ class AutomationEditor {
       save.disabled = false;
     });
     this.body.replaceChildren(form);
+    this.drawn = JSON.stringify(this.draft());
+  }
+
+  /** Whether nothing is lost, or somebody agrees to lose it. */
+  mayDiscard() {
+    return this.drawn === "" || this.drawn === JSON.stringify(this.draft()) || confirm(t("automationEditor.discard"));
   }
 
   /**
@@ -169,6 +177,7 @@ class AutomationEditor {
             this.fault.say(t("automationEditor.suggestionCannotBeEdited", { problem: read.problem }));
             return;
           }
+          if (!this.mayDiscard()) return;
           this.isSuggested = true;
           this.name = draft.name;
           this.description = draft.description ?? "";

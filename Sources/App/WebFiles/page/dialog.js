@@ -3,19 +3,29 @@ import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
+ * What dialogs ask before somebody leaves them.
+ * @type {WeakMap<HTMLDialogElement, () => boolean>}
+ */
+const questions = new WeakMap();
+
+/**
  * Opens a dialog with a heading and a button that closes it. It exists only while it is open.
  * @param {string} title
  * @param {string} className
  * @param {() => void} [closed]
+ * @param {() => boolean} [mayLeave] asks somebody who has entered something, and says whether the dialog may close
  * @returns {{ node: HTMLDialogElement, heading: HTMLElement, body: HTMLElement }}
  */
-export function openDialog(title, className, closed = () => {}) {
+export function openDialog(title, className, closed = () => {}, mayLeave = () => true) {
   const heading = element("h2", "", title);
   const body = element("div", "dialog-body");
   const node = element("dialog", `sheet ${className}`);
   node.setAttribute("aria-label", title);
   node.append(element("header", "recordings-head", heading,
-    new Button("close", t("dialog.close"), () => node.close(), "button compact").node), body);
+    new Button("close", t("dialog.close"), () => leaveDialog(node), "button compact").node), body);
+  questions.set(node, mayLeave);
+  // Escape, and the way back of some phones.
+  node.addEventListener("cancel", (event) => { if (event.target === node && !mayLeave()) event.preventDefault(); });
   node.addEventListener("close", () => {
     node.remove();
     closed();
@@ -24,19 +34,34 @@ export function openDialog(title, className, closed = () => {}) {
   // at the dialog, too.
   let isBeside = false;
   node.addEventListener("pointerdown", (event) => { isBeside = event.target === node; });
-  node.addEventListener("click", (event) => { if (isBeside && event.target === node) node.close(); });
+  node.addEventListener("click", (event) => { if (isBeside && event.target === node) leaveDialog(node); });
   document.body.append(node);
   node.showModal();
   return { node, heading, body };
 }
 
 /**
- * Closes every dialog: the person at the screen may no longer see what they show, or has gone elsewhere. The latest one closes
- * first, since each gives the focus back to what has opened it.
+ * Closes a dialog unless somebody wants to keep what they have entered.
+ * @param {HTMLDialogElement} dialog
+ * @returns {boolean} whether it is closed
  */
-export function closeDialogs() {
-  for (const dialog of [...document.querySelectorAll("dialog")].reverse()) dialog.close();
+export function leaveDialog(dialog) {
+  if (questions.get(dialog)?.() === false) return false;
+  dialog.close();
+  return true;
 }
+
+/** The dialogs, the latest first: each gives the focus back to what has opened it. */
+function dialogs() { return [...document.querySelectorAll("dialog")].reverse(); }
+
+/**
+ * Closes every dialog because somebody goes elsewhere, unless they want to keep what they have entered.
+ * @returns {boolean} whether all are closed
+ */
+export function leaveDialogs() { return dialogs().every(leaveDialog); }
+
+/** Closes every dialog: the person at the screen may no longer see what they show. */
+export function closeDialogs() { for (const dialog of dialogs()) dialog.close(); }
 
 /**
  * A form with one field and a button.

@@ -78,6 +78,7 @@ export const de = {
   "automationEditor.cancel": "Abbrechen",
   "automationEditor.cannotBeKeptYet": "So geht es noch nicht. Was sich ändern muss, ist oben markiert.",
   "automationEditor.description": "Beschreibung",
+  "automationEditor.discard": "Deine Änderungen verwerfen?",
   "automationEditor.draft": "Entwurf",
   "automationEditor.editName": "{name} bearbeiten",
   "automationEditor.if": "Falls",

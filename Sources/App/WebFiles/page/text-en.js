@@ -75,6 +75,7 @@ export const en = {
   "automationEditor.cancel": "Cancel",
   "automationEditor.cannotBeKeptYet": "This cannot be saved yet. Correct what is marked above.",
   "automationEditor.description": "Description",
+  "automationEditor.discard": "Discard your changes?",
   "automationEditor.draft": "Draft",
   "automationEditor.editName": "Edit {name}",
   "automationEditor.if": "If",

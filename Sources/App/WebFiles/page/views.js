@@ -1,7 +1,7 @@
 import { fragmentOf, shownAt } from "./address.js";
 import { traitsOf } from "./api.js";
 import { CameraView } from "./camera-view.js";
-import { closeDialogs } from "./dialog.js";
+import { leaveDialogs } from "./dialog.js";
 import { byID } from "./dom.js";
 import { Leaving } from "./leaving.js";
 import { places } from "./places.js";
@@ -113,7 +113,11 @@ export class Views {
     const isOther = fragmentOf(shown) !== fragmentOf(before);
     if (this.view && !isOther) return;
     // A dialog belongs to what was shown below it. It gives the focus back when it closes.
-    if (isOther) closeDialogs();
+    if (isOther && !leaveDialogs()) {
+      // Somebody keeps what they have entered, and with it what is shown.
+      history.pushState(null, "", location.pathname + location.search + fragmentOf(before));
+      return;
+    }
     const held = movesFocus ? focused() : null;
     if (shown.kind === "camera" && before.kind !== "camera") this.origin = before;
     this.shown = shown;
