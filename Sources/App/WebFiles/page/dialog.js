@@ -65,9 +65,10 @@ export function closeDialogs() { for (const dialog of dialogs()) dialog.close();
 
 /**
  * A form with one field and a button.
- * @param {{ label: string, value?: string, button: string, run: (value: string) => Promise<unknown> }} options
+ * @param {{ label: string, value?: string, button: string, isEmptied?: boolean, run: (value: string) => Promise<boolean | void> }} options
+ *   isEmptied: the field is for the next thing when run says true
  */
-export function lineForm({ label, value = "", button, run }) {
+export function lineForm({ label, value = "", button, isEmptied = false, run }) {
   const input = element("input");
   input.value = value;
   input.required = true;
@@ -85,7 +86,7 @@ export function lineForm({ label, value = "", button, run }) {
     if (isRunning) return;
     isRunning = true;
     try {
-      await run(input.value.trim());
+      if (await run(input.value.trim()) === true && isEmptied) input.value = "";
     } finally {
       isRunning = false;
     }

@@ -1,7 +1,7 @@
 import { make, patch, remove } from "./api.js";
 import { ask } from "./ask.js";
 import { DialogFault, lineForm, openDialog } from "./dialog.js";
-import { Button, element } from "./dom.js";
+import { arrange, Button, element } from "./dom.js";
 import { byName } from "./places.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
@@ -30,40 +30,66 @@ class PlacesDialog {
     this.heading = heading;
     this.body = body;
     this.fault = new DialogFault();
-    this.show();
+    this.list = element("ul", "rooms");
+    /** @type {Map<string, { name: string, node: HTMLElement }>} */
+    this.rows = new Map();
+    /** @type {Button | null} */
+    this.bin = null;
+    this.draw();
+    this.refresh();
   }
 
-  show() {
+  draw() {
+    const structure = this.home.structures.get(this.id);
+    if (!structure) return;
+    const path = `/v1/structures/${encodeURIComponent(this.id)}`;
+    this.body.replaceChildren(
+      element("h3", "", t("placesDialog.nameOfThisHome")),
+      lineForm({ label: t("placesDialog.nameOfThisHome"), value: structure.name, button: t("placesDialog.save"),
+        run: (name) => this.change(() => patch(path, { name }), () => this.learn({ name })) }),
+      element("h3", "", t("placesDialog.whereItIs")), this.whereForm(structure, path),
+      element("h3", "", t("placesDialog.rooms")), this.list,
+      lineForm({ label: t("placesDialog.newRoom"), button: t("placesDialog.add"), isEmptied: true, run: (name) => this.change(async () => {
+        const made = await make(`${path}/rooms`, { name });
+        this.home.place(this.home.rooms, made.id, { id: made.id, name, structureID: this.id });
+      }) }),
+      this.fault.node);
+    if (!this.rights.may("admin", {})) return;
+    this.bin = new Button("bin", t("placesDialog.removeName", { name: structure.name }), () => this.removeStructure(path), "button danger");
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "Etc/UTC";
+    this.body.append(
+      element("h3", "", t("placesDialog.anotherHome")),
+      lineForm({ label: t("placesDialog.nameOfTheNewHome"), button: t("placesDialog.add"), isEmptied: true, run: (name) => this.change(async () => {
+        const made = await make("/v1/structures", { name, timeZone: zone });
+        this.home.place(this.home.structures, made.id, { id: made.id, name });
+      }) }),
+      this.bin.node);
+  }
+
+  /** Shows what has changed, and leaves the fields alone in which somebody may be entering something. */
+  refresh() {
     const structure = this.home.structures.get(this.id);
     if (!structure) {
       this.node.close();
       return;
     }
     this.heading.textContent = structure.name;
-    const path = `/v1/structures/${encodeURIComponent(this.id)}`;
+    if (this.bin) this.bin.label = t("placesDialog.removeName", { name: structure.name });
     const rooms = [...this.home.rooms.values()].filter((room) => room.structureID === this.id).sort(byName);
-    const list = element("ul", "rooms", ...rooms.map((room) => this.room(room)));
-    this.body.replaceChildren(
-      element("h3", "", t("placesDialog.nameOfThisHome")),
-      lineForm({ label: t("placesDialog.nameOfThisHome"), value: structure.name, button: t("placesDialog.save"),
-        run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.structures, this.id, { ...structure, name }); }) }),
-      element("h3", "", t("placesDialog.whereItIs")), this.whereForm(structure, path),
-      element("h3", "", t("placesDialog.rooms")), list,
-      lineForm({ label: t("placesDialog.newRoom"), button: t("placesDialog.add"), run: (name) => this.change(async () => {
-        const made = await make(`${path}/rooms`, { name });
-        this.home.place(this.home.rooms, made.id, { id: made.id, name, structureID: this.id });
-      }) }),
-      this.fault.node);
-    if (!this.rights.may("admin", {})) return;
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "Etc/UTC";
-    this.body.append(
-      element("h3", "", t("placesDialog.anotherHome")),
-      lineForm({ label: t("placesDialog.nameOfTheNewHome"), button: t("placesDialog.add"), run: (name) => this.change(async () => {
-        const made = await make("/v1/structures", { name, timeZone: zone });
-        this.home.place(this.home.structures, made.id, { id: made.id, name });
-      }) }),
-      new Button("bin", t("placesDialog.removeName", { name: structure.name }), () => this.removeStructure(structure.name, path),
-        "button danger").node);
+    this.rows = new Map(rooms.map((room) => {
+      const known = this.rows.get(room.id);
+      return [room.id, known?.name === room.name ? known : { name: room.name, node: this.room(room) }];
+    }));
+    arrange(this.list, [...this.rows.values()].map(({ node }) => node));
+  }
+
+  /**
+   * The gateway has taken a change of the structure.
+   * @param {Partial<import("./types").Structure>} change
+   */
+  learn(change) {
+    const structure = this.home.structures.get(this.id);
+    if (structure) this.home.place(this.home.structures, this.id, { ...structure, ...change });
   }
 
   /**
@@ -94,10 +120,7 @@ class PlacesDialog {
         address: fields.address.value.trim() || null, timeZone: fields.timeZone.value.trim(),
         latitude: numberOf(fields.latitude), longitude: numberOf(fields.longitude),
       };
-      this.change(() => patch(path, settings), () => {
-        const structure = this.home.structures.get(this.id);
-        if (structure) this.home.place(this.home.structures, this.id, { ...structure, ...present(settings) });
-      });
+      this.change(() => patch(path, settings), () => this.learn(present(settings)));
     });
     return form;
   }
@@ -117,11 +140,9 @@ class PlacesDialog {
     return element("li", "", form);
   }
 
-  /**
-   * @param {string} name
-   * @param {string} path
-   */
-  async removeStructure(name, path) {
+  /** @param {string} path */
+  async removeStructure(path) {
+    const name = this.home.structures.get(this.id)?.name ?? "";
     if (await ask({ question: t("placesDialog.removeName2", { name }), details: [t("placesDialog.removingStructureEffect")], yes: t("placesDialog.remove"),
       isDangerous: true }) === null) return;
     await this.change(() => remove(path), () => { this.home.place(this.home.structures, this.id, null); });
@@ -130,16 +151,19 @@ class PlacesDialog {
   /**
    * @param {() => Promise<unknown>} run
    * @param {() => void} [done]
+   * @returns {Promise<boolean>} whether it worked
    */
   async change(run, done = () => {}) {
     this.fault.say("");
     try {
       await run();
       done();
-      this.show();
+      this.refresh();
+      return true;
     } catch (error) {
       const { message, details } = inWords(error, "change");
       this.fault.say([message, details].filter(Boolean).join(" "));
+      return false;
     }
   }
 }
