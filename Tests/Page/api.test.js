@@ -94,7 +94,8 @@ test("a request that is cancelled says so", async () => {
 });
 
 test("a request that was cancelled before it began is not sent", async () => {
-  const { requests, error } = await ask(json({}), () => addCandidates("yard", "abc", "a=ice-ufrag:one\r\n", AbortSignal.abort()));
+  const { requests, error } = await ask(json({}),
+    () => addCandidates("yard", "abc", "a=ice-ufrag:one\r\n", AbortSignal.abort()));
   assert.deepEqual([statusOf(error), requests], ["ABORTED", []]);
 });
 

@@ -14,15 +14,15 @@ const automation = {
   automationGraph: { version: 1, nodes: [{ type: "manualStarter" }, { type: "delay", for: 60 }] },
 };
 const context = {
-  home: { structures: new Map(), tiles: new Map() }, structureID: "s1", isOfOthers: () => false, nameOf: () => "Lamp", known: () => automation,
-  listen: () => () => {}, keep: (one) => kept.push(one), forget: () => {},
+  home: { structures: new Map(), tiles: new Map() }, structureID: "s1", isOfOthers: () => false, nameOf: () => "Lamp",
+  known: () => automation, listen: () => () => {}, keep: (one) => kept.push(one), forget: () => {},
 };
 const settle = async () => { for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate); };
 const form = (words) => body.querySelectorAll("form").find((one) => one.textContent.includes(words));
 
 beforeEach(() => {
   ({ body } = replaceDocument());
-  for (const name of ["HTMLSelectElement", "HTMLTextAreaElement"]) replace(name, document.createElement("select").constructor);
+  replace("HTMLSelectElement", document.createElement("select").constructor);
   kept = [];
   replace("fetch", (path, options) => answer(path, options));
 });
@@ -33,7 +33,8 @@ test("an automation that was changed is done, even if it cannot be read afterwar
   answer = async (path, { method }) => {
     requests.push(`${method} ${path}`);
     if (path.endsWith("/candidates")) return Response.json({ candidates: [] });
-    return method === "PATCH" ? Response.json({}) : Response.json({ error: { status: "UNAVAILABLE", message: "busy" } }, { status: 503 });
+    if (method === "PATCH") return Response.json({});
+    return Response.json({ error: { status: "UNAVAILABLE", message: "busy" } }, { status: 503 });
   };
   openEditor(context, automation);
   await settle();
@@ -45,7 +46,8 @@ test("an automation that was changed is done, even if it cannot be read afterwar
 });
 
 test("an editor asks before it loses what somebody has changed, and only then", async () => {
-  answer = async (path) => Response.json(path.endsWith("/suggestions") ? { suggestions: [{ ...automation, name: "Suggested" }] } : { candidates: [] });
+  const suggestions = [{ ...automation, name: "Suggested" }];
+  answer = async (path) => Response.json(path.endsWith("/suggestions") ? { suggestions } : { candidates: [] });
   let questions = 0;
   let agrees = false;
   replace("confirm", () => {
@@ -55,7 +57,8 @@ test("an editor asks before it loses what somebody has changed, and only then", 
   openEditor(context, null);
   await settle();
   const [node] = body.querySelectorAll("dialog");
-  const press = (words) => node.querySelectorAll("button").find((one) => one.textContent === words).listeners.get("click")({});
+  const button = (words) => node.querySelectorAll("button").find((one) => one.textContent === words);
+  const press = (words) => button(words).listeners.get("click")({});
   const escape = () => {
     let isPrevented = false;
     node.listeners.get("cancel")({ target: node, preventDefault: () => { isPrevented = true; } });

@@ -10,7 +10,9 @@ before(async () => {
   replaceDocument();
   replace("HTMLSelectElement", document.createElement("select").constructor);
   replace("navigator", { languages: ["de-AT"] });
-  replace("Option", function (words) { return Object.assign(document.createElement("option"), { textContent: words }); });
+  replace("Option", function (words) {
+    return Object.assign(document.createElement("option"), { textContent: words });
+  });
   controls = await import("../../Sources/App/WebFiles/page/editor-controls.js");
   rows = await import("../../Sources/App/WebFiles/page/condition-rows.js");
 });

@@ -68,8 +68,8 @@ test("the English of a document is that of the table", () => {
 });
 
 // Words of the gateway, of the browser and of the wire, which nobody reads.
-const words = new Set(["Bearer", "Escape", "Esc", "Scheduled", "Time", "Thermostat", "Volume", "Chime", "Gatehouse", "Notification", "Auto", "Low", "Med",
-  "Switch"]);
+const words = new Set(["Bearer", "Escape", "Esc", "Scheduled", "Time", "Thermostat", "Volume", "Chime", "Gatehouse",
+  "Notification", "Auto", "Low", "Med", "Switch"]);
 const sentence = /(^| )(the|is|are|was|of|not|no|and|with|from|until|has|have|this)( |[.,:?!]|$)/;
 
 /** The literals of a module, without its comments and what it imports. */

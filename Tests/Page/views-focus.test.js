@@ -30,8 +30,8 @@ beforeEach(() => {
   };
   home.node.append(link, more);
   body.append(home.node);
-  const rights = { may: () => true };
-  views = new Views(home, { page: { gateway: {}, link: { isUp: true } }, snapshots: { add: () => {}, remove: () => {} }, rights });
+  const [rights, snapshots] = [{ may: () => true }, { add: () => {}, remove: () => {} }];
+  views = new Views(home, { page: { gateway: {}, link: { isUp: true } }, snapshots, rights });
   views.isOpen = true;
 });
 afterEach(() => {

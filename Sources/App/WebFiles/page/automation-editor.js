@@ -56,7 +56,9 @@ class AutomationEditor {
     this.isClosed = false;
     this.name = automation?.name ?? "";
     this.description = automation?.description ?? "";
-    const { node, body } = openDialog(automation ? t("automationEditor.editName", { name: automation.name }) : t("automationEditor.newAutomation"), "editor-dialog", () => { this.isClosed = true; }, () => this.mayDiscard());
+    const title = automation ? t("automationEditor.editName", { name: automation.name })
+      : t("automationEditor.newAutomation");
+    const { node, body } = openDialog(title, "editor-dialog", () => { this.isClosed = true; }, () => this.mayDiscard());
     this.node = node;
     this.body = body;
     this.message = element("p", "recordings-message", t("automationEditor.looking"));
@@ -306,7 +308,8 @@ class AutomationEditor {
 function simulatedWords({ at, trigger, commands, text }, now, nameOf) {
   const sent = commands.map((one) => one.text ?? nodeWords({ type: "action", ...one }, nameOf));
   const told = text ?? trigger?.text ?? "";
-  return `${whenWords(at, now)}${told ? `: ${told}` : ""} → ${sent.length > 0 ? sent.join("; ") : t("automationEditor.nothingSent")}`;
+  const result = sent.length > 0 ? sent.join("; ") : t("automationEditor.nothingSent");
+  return `${whenWords(at, now)}${told ? `: ${told}` : ""} → ${result}`;
 }
 
 /**

@@ -160,12 +160,13 @@ export class CameraView {
   }
 
   /**
-   * Takes the focus, which would fall to the page: at the button that had it in the view before, or at the name, which is then
-   * read out.
+   * Takes the focus, which would fall to the page: at the button that had it in the view before, or at the name, which
+   * is then read out.
    * @param {string} title of that button, "" for none
    */
   focus(title) {
-    const again = [...this.node.querySelectorAll("button")].find((one) => one.title === title && !one.hidden && !one.disabled);
+    const again = [...this.node.querySelectorAll("button")]
+      .find((one) => one.title === title && !one.hidden && !one.disabled);
     ((title && again) || this.frame.heading).focus({ preventScroll: true });
   }
 

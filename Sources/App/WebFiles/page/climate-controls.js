@@ -68,7 +68,9 @@ const fanAuto = {
     const choice = new Choice(t("climateControls.mode"), t("control.mode", { name: part.name }), (fanMode) => part.write("FanControl", { fanMode }));
     return {
       node: choice.node,
-      update: ({ FanControl }, isEnabled) => choice.show(FanControl?.fanMode ?? "off", fanModes(FanControl?.fanModeSequence), isEnabled),
+      update: ({ FanControl }, isEnabled) => {
+        choice.show(FanControl?.fanMode ?? "off", fanModes(FanControl?.fanModeSequence), isEnabled);
+      },
     };
   },
 };

@@ -189,7 +189,8 @@ function momentFields(row, end, label, redraw) {
     redraw();
   })];
   if (typeof moment === "string") return nodes;
-  return [...nodes, clockField(t("conditionRows.timeOfEnd", { end: label }), `${end}-time`, moment, (time) => { row[end] = time; })];
+  const words = t("conditionRows.timeOfEnd", { end: label });
+  return [...nodes, clockField(words, `${end}-time`, moment, (time) => { row[end] = time; })];
 }
 
 /**

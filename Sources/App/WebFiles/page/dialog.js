@@ -30,8 +30,8 @@ export function openDialog(title, className, closed = () => {}, mayLeave = () =>
     node.remove();
     closed();
   });
-  // A press beside the dialog closes it. One that selects text in a field may end beside it, and the browser reports its click
-  // at the dialog, too.
+  // A press beside the dialog closes it. One that selects text in a field may end beside it, and the browser reports
+  // its click at the dialog, too.
   let isBeside = false;
   node.addEventListener("pointerdown", (event) => { isBeside = event.target === node; });
   node.addEventListener("click", (event) => { if (isBeside && event.target === node) leaveDialog(node); });
@@ -65,8 +65,9 @@ export function closeDialogs() { for (const dialog of dialogs()) dialog.close();
 
 /**
  * A form with one field and a button.
- * @param {{ label: string, value?: string, button: string, isEmptied?: boolean, run: (value: string) => Promise<boolean | void> }} options
- *   isEmptied: the field is for the next thing when run says true
+ * @param {{ label: string, value?: string, button: string, isEmptied?: boolean,
+ *   run: (value: string) => Promise<boolean | void> }} options isEmptied: the field is for the next thing when run says
+ *   true
  */
 export function lineForm({ label, value = "", button, isEmptied = false, run }) {
   const input = element("input");

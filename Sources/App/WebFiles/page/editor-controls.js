@@ -111,11 +111,14 @@ export function dayFields(chosen, changed) {
   const days = new Set(chosen);
   const words = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" });
   // January 1, 2024 was a Monday.
-  const boxes = weekdays.map((day, index) => checkField(words.format(Date.UTC(2024, 0, 1 + index)), day, days.has(day), (isChecked) => {
-    if (isChecked) days.add(day);
-    else days.delete(day);
-    changed(weekdays.filter((one) => days.has(one)));
-  }));
+  const boxes = weekdays.map((day, index) => {
+    const label = words.format(Date.UTC(2024, 0, 1 + index));
+    return checkField(label, day, days.has(day), (isChecked) => {
+      if (isChecked) days.add(day);
+      else days.delete(day);
+      changed(weekdays.filter((one) => days.has(one)));
+    });
+  });
   const node = element("fieldset", "days", element("legend", "", t("editorControls.days")), ...boxes);
   return node;
 }

@@ -7,8 +7,8 @@ import { t } from "./text.js";
 const patience = 8000;
 // Milliseconds from one question to the gateway to the next.
 const pause = 5000;
-// So many connections in a row may be cut off before their first picture without a verdict on the path. Without a limit, a
-// network that comes and goes would keep a view from the other paths.
+// So many connections in a row may be cut off before their first picture without a verdict on the path. Without a
+// limit, a network that comes and goes would keep a view from the other paths.
 const mostCuts = 3;
 
 /** What a live view does while no picture comes: it finds out why, says so, and connects again where that may help. */

@@ -49,20 +49,23 @@ class PlacesDialog {
         run: (name) => this.change(() => patch(path, { name }), () => this.learn({ name })) }),
       element("h3", "", t("placesDialog.whereItIs")), this.whereForm(structure, path),
       element("h3", "", t("placesDialog.rooms")), this.list,
-      lineForm({ label: t("placesDialog.newRoom"), button: t("placesDialog.add"), isEmptied: true, run: (name) => this.change(async () => {
-        const made = await make(`${path}/rooms`, { name });
-        this.home.place(this.home.rooms, made.id, { id: made.id, name, structureID: this.id });
-      }) }),
+      lineForm({ label: t("placesDialog.newRoom"), button: t("placesDialog.add"), isEmptied: true,
+        run: (name) => this.change(async () => {
+          const made = await make(`${path}/rooms`, { name });
+          this.home.place(this.home.rooms, made.id, { id: made.id, name, structureID: this.id });
+        }) }),
       this.fault.node);
     if (!this.rights.may("admin", {})) return;
-    this.bin = new Button("bin", t("placesDialog.removeName", { name: structure.name }), () => this.removeStructure(path), "button danger");
+    const words = t("placesDialog.removeName", { name: structure.name });
+    this.bin = new Button("bin", words, () => this.removeStructure(path), "button danger");
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "Etc/UTC";
     this.body.append(
       element("h3", "", t("placesDialog.anotherHome")),
-      lineForm({ label: t("placesDialog.nameOfTheNewHome"), button: t("placesDialog.add"), isEmptied: true, run: (name) => this.change(async () => {
-        const made = await make("/v1/structures", { name, timeZone: zone });
-        this.home.place(this.home.structures, made.id, { id: made.id, name });
-      }) }),
+      lineForm({ label: t("placesDialog.nameOfTheNewHome"), button: t("placesDialog.add"), isEmptied: true,
+        run: (name) => this.change(async () => {
+          const made = await make("/v1/structures", { name, timeZone: zone });
+          this.home.place(this.home.structures, made.id, { id: made.id, name });
+        }) }),
       this.bin.node);
   }
 

@@ -69,8 +69,8 @@ function kept() {
 let ends = 0;
 
 /**
- * Who asks for something now. The function that it returns says whether they have signed out since, here or in another tab, or
- * have ended the notifications.
+ * Remembers who asks now. The function that it returns says whether they have signed out since, here or in another tab,
+ * or have ended the notifications.
  * @returns {() => boolean}
  */
 function asking() {
@@ -135,8 +135,8 @@ export async function subscribe(wishes, principal) {
 }
 
 /**
- * Gets this browser's subscription, and tells the gateway about it. Nothing is left of it for a person who has signed out
- * meanwhile.
+ * Gets this browser's subscription, and tells the gateway about it. Nothing is left of it for a person who has signed
+ * out meanwhile.
  * @param {ServiceWorkerRegistration} registration
  * @param {Wishes} wishes
  * @param {string} principal

@@ -93,7 +93,7 @@ export class Views {
   /** The user is signed in and the home is known. */
   open() {
     this.isOpen = true;
-    // The form in which somebody signed in may have the focus. On a screen that nobody touches, its place stays unmarked.
+    // The form in which somebody signed in may have the focus. A screen that nobody touches gets no mark around a name.
     this.show({ movesFocus: false });
   }
 
