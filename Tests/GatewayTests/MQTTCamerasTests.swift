@@ -171,6 +171,24 @@ import Transport
         #expect(sent.withLock { $0 } == removal)
     }
 
+    @Test func `a camera that left is removed when its states came before its description`() async throws {
+        let hub = makeHub()
+        let cameras = makeCameras(hub)
+        await cameras.homeIsComplete()
+        await cameras.take([try states(of: "gone")])
+        #expect(sent.withLock { $0 }.isEmpty)
+        var earlier = CameraPublisher(settings: .init(topicPrefix: "my/house"))
+        let published = earlier.update(.init(id: "gone", name: "Gone", isDoorbell: true, isOnline: true))
+        let description = try #require(published.first)
+        let former = try #require(
+            RetainedCamera(
+                .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init(),
+                isMinted: { _ in true }))
+        await cameras.take([former])
+        let removal = earlier.remove("gone")
+        #expect(sent.withLock { $0 } == removal)
+    }
+
     @Test func `a broker that is configured while a camera records learns of it`() async {
         let hub = makeHub()
         await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))
