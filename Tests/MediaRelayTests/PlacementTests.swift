@@ -9,14 +9,14 @@ import Transport
 
 /// A session gets its shard before its credentials, which name it.
 @Suite struct PlacementTests {
-    @Test func `a session goes to its camera's home shard until others have far fewer`() {
+    @Test func `a session goes to its camera's home shard while that has few`() {
         let placements = Placements(shards: 3)
-        let lead = Placements.advantage
-        var places = (0..<lead).map { _ in placements.take(preferring: 1) }
+        let few = Placements.few
+        var places = (0..<few).map { _ in placements.take(preferring: 1) }
         #expect(places.allSatisfy { $0.shard == 1 })
-        // The lowest of several, and then the home again.
+        // The lowest of several.
         places += (0..<4).map { _ in placements.take(preferring: 1) }
-        #expect(places.dropFirst(lead).map(\.shard) == [0, 2, 1, 0])
+        #expect(places.dropFirst(few).map(\.shard) == [0, 2, 0, 2])
         // A shard that sessions have left takes others at once.
         places.removeAll { $0.shard == 1 }
         #expect(placements.take(preferring: 1).shard == 1)
@@ -26,7 +26,7 @@ import Transport
         let placements = Placements(shards: 4)
         let places = (0..<1_000).map { _ in placements.take(preferring: 2) }
         let counts = (0..<4).map { shard in places.count { $0.shard == shard } }
-        #expect(counts == [246, 246, 262, 246])
+        #expect(counts == [250, 250, 250, 250])
     }
 
     @Test func `a camera's sessions are where its tracks are at home`() throws {

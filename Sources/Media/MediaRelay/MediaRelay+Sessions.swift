@@ -3,7 +3,7 @@ import PeerConnection
 import Transport
 
 extension MediaRelay {
-    /// A place for another session of a camera: on its home shard, unless others have far fewer sessions.
+    /// A place for another session of a camera: on its home shard while that has few sessions, or else on the one with the fewest.
     public func place(for camera: String) -> RelayPlacement { placements.take(preferring: home(of: camera)) }
 
     /// Adds a viewer. `notify` is called on a shard's thread: it must not wait.
@@ -177,17 +177,17 @@ final class Placements: Sendable {
         counts = Locked(Array(repeating: 0, count: shards))
     }
 
-    /// How many sessions more than another a shard may have because it is preferred. A frame for that many viewers takes a
-    /// fraction of a millisecond.
-    static let advantage = 16
+    /// A preferred shard with fewer sessions than this takes another one, however few the others have. A frame for that many
+    /// viewers takes a fraction of a millisecond.
+    static let few = 16
 
-    /// A place on the preferred shard, or on the one with the fewest sessions, the first of several, if that has at least
-    /// ``advantage`` fewer.
+    /// A place on the preferred shard while it has fewer than ``few`` sessions, or else on the one with the fewest, the first of
+    /// several.
     func take(preferring preferred: Int) -> RelayPlacement {
         let shard = counts.withLock { counts in
             var chosen = 0
             for shard in counts.indices where counts[shard] < counts[chosen] { chosen = shard }
-            if counts[preferred] < counts[chosen] + Self.advantage { chosen = preferred }
+            if counts[preferred] < Self.few { chosen = preferred }
             counts[chosen] += 1
             return chosen
         }
