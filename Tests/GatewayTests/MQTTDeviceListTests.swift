@@ -179,7 +179,7 @@ import Transport
             #expect(refusal?.code == .failedPrecondition && refusal?.message.contains("may still describe") == true)
         }
         #expect(await devices().count == 1)
-        // There is no broker any more.
+        // The config no longer names a broker.
         list.link.use(nil)
         try await list.forget("mqtt:plug")
         #expect(await devices().isEmpty)

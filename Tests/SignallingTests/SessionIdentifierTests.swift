@@ -28,7 +28,7 @@ import Transport
     @Test func `a session's identifier names the gateway and the shard where it lives`() async throws {
         let world = try await ServiceWorld()
         let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")
-        // The relay has two shards. A session gets its camera's, until the other one has far fewer.
+        // The relay has two shards. A session gets its camera's home shard until that has 16 sessions.
         var ids = [try await world.start(text).mediaSessionId]
         let home = world.relay.place(for: "door").shard
         var places: [RelayPlacement] = []

@@ -23,7 +23,7 @@ actor MQTTDeviceList {
     /// The keys of all devices that have joined during this run.
     private var admitted: Set<String> = []
     private var hasRefused = false
-    /// Whether there is no broker any more, so that the home has none of the devices.
+    /// Whether the config no longer names a broker, so that the home has none of the devices.
     private var hasLeft = false
     /// Whether the disk took no identifiers, and devices may still wait for theirs.
     private var hasFailed = false
@@ -62,7 +62,7 @@ actor MQTTDeviceList {
         await share()
     }
 
-    /// Takes all devices out of the home: there is no broker any more. They stay known in case it comes back.
+    /// Takes all devices out of the home: the config no longer names a broker. They stay known in case it comes back.
     func leave() async {
         hasLeft = true
         described = [:]
@@ -255,7 +255,7 @@ actor MQTTDeviceList {
     func requireForgettable(_ homeKey: String) async throws(HomeError) {
         guard let key = key(of: homeKey) else { return }
         let name = described[key]?.name ?? known[key]?.name ?? key
-        // Without a bridge there is no broker that could describe it again.
+        // Without a bridge, no broker can describe it again.
         guard let bridge = link.bridge else {
             if described[key] != nil { throw Self.stillDescribed(name) }
             return

@@ -57,7 +57,7 @@ export class Slider {
     for (const name of ["pointerup", "pointercancel"]) {
       this.input.addEventListener(name, () => {
         this.isDragged = false;
-        // A value that is back where it was is no change, and the browser reports none.
+        // The browser reports no change for a slider that is back where it began.
         if (this.isHeld && this.timer === undefined) this.timer = setTimeout(() => this.release(), pause);
       });
     }

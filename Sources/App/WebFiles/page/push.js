@@ -69,7 +69,7 @@ function kept() {
 let ends = 0;
 
 /**
- * Remembers who asks now. The function that it returns says whether they have signed out since, here or in another tab,
+ * Remembers who is signed in. The function that it returns says whether they have signed out since, here or in another tab,
  * or have ended the notifications.
  * @returns {() => boolean}
  */
