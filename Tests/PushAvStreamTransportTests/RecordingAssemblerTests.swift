@@ -418,6 +418,41 @@ import Transport
         #expect(text.components(separatedBy: "urn:gatehouse:recording:trigger").count == 3)
         #expect(text.contains("press of the button"))
     }
+
+    @Test("A further trigger is one of its session, and of none that follows")
+    func triggerOfOneSession() throws {
+        var bench = RecordingBench { $0.longestSession = .milliseconds(9_500) }
+        bench.begin()
+        bench.run(.seconds(5))
+        let press = RecordingSession.Trigger(kind: .command, reason: "press of the button", events: ["e2"])
+        bench.assembler.extend(press, at: bench.now)
+        bench.run(.seconds(20))
+        bench.stop()
+        let recordings = bench.recordings
+        #expect(recordings.count == 3)
+        #expect(recordings.map(\.session.trigger.events) == [["e1"], ["e1"], ["e1"]])
+        #expect(recordings.map(\.triggers) == [[press], [], []])
+    }
+
+    @Test("The newest triggers that come while the camera is away are those of the next session, and only of that one")
+    func triggersWithoutSession() throws {
+        var bench = RecordingBench { $0.longestSession = .milliseconds(9_500) }
+        bench.begin()
+        for number in 1...1_000 {
+            bench.assembler.extend(
+                RecordingSession.Trigger(kind: .motion, reason: "motion in Driveway", events: ["m\(number)"]),
+                at: bench.now)
+        }
+        bench.take()
+        bench.run(.seconds(15))
+        bench.stop()
+        let recordings = bench.recordings
+        #expect(recordings.count == 2)
+        let newest = (901...1_000).map { "m\($0)" }
+        #expect(recordings.first?.session.trigger.events == ["e1"] + newest)
+        #expect(recordings.last?.session.trigger.events == ["e1"])
+        #expect(recordings.allSatisfy { $0.faults == [] && $0.triggers == [] })
+    }
 }
 
 /// Parameter sets of H.264 (320 × 180, High) after start codes: with and without a statement about reordered pictures.

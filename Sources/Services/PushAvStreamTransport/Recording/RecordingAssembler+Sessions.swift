@@ -136,12 +136,15 @@ extension RecordingAssembler {
             let number: UInt32 = configuration.isLive && described != nil ? 2 : 1
             let (first, second) = (try writer(described, 1), try writer(heard, number))
             let name = naming(wallOrigin / 1_000_000, wanted.number)
+            var trigger = wanted.trigger
+            trigger.events += wanted.waitingEvents
             self.wanted?.number = nil
+            self.wanted?.waitingEvents = []
             var session = Session(
                 id: name.id, origin: origin, wallOrigin: wallOrigin, pictures: first, sound: second)
             session.pictureOrigin = pictures?.timeline.ticks(at: origin) ?? 0
             session.soundOrigin = sound?.timeline.ticks(at: origin) ?? 0
-            if !configuration.isLive { session.record(wanted.trigger, at: max(wanted.triggeredAt, origin)) }
+            if !configuration.isLive { session.record(trigger, at: max(wanted.triggeredAt, origin)) }
             self.session = session
             if described != nil { needsKeyFrame = false }
             let tracks = [first, second].compactMap { $0 }.map { track(of: $0) }
@@ -149,7 +152,7 @@ extension RecordingAssembler {
                 .began(
                     RecordingSession(
                         id: name.id, connection: configuration.connection, number: name.number,
-                        trigger: wanted.trigger,
+                        trigger: trigger,
                         triggeredAt: (wanted.triggeredAt.nanoseconds &+ wallClockOffset) / 1_000_000, tracks: tracks)),
                 of: name.id)
         } catch {

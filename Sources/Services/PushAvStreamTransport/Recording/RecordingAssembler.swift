@@ -94,12 +94,24 @@ struct RecordingAssembler: Sendable {
 
     /// What is to be recorded.
     struct Wanted: Sendable {
+        /// What caused it. Each of its sessions states it.
         var trigger: RecordingSession.Trigger
         var triggeredAt: Instant
         /// Nothing that was captured before belongs to it.
         var notBefore = Instant.zero
         /// The number of its first session; nil for the next one.
         var number: UInt64?
+        /// The newest events of the triggers that came while no session was open. The next session states them, and only
+        /// that one: a continuous recording goes on for months.
+        var waitingEvents: [String] = []
+
+        /// The camera may be away for long.
+        static let mostWaitingEvents = 100
+
+        mutating func keep(_ events: [String]) {
+            waitingEvents += events
+            waitingEvents.removeFirst(max(waitingEvents.count - Self.mostWaitingEvents, 0))
+        }
     }
 
     /// - Parameter wallClockOffset: what to add to the monotonic clock to get nanoseconds since 1970.
@@ -184,13 +196,15 @@ struct RecordingAssembler: Sendable {
         needsKeyFrame = pictures != nil
     }
 
-    /// Another trigger belongs to what is being recorded.
+    /// Another trigger belongs to what is being recorded: to the session that is open, or to the next one.
     mutating func extend(_ trigger: RecordingSession.Trigger, at instant: Instant) {
-        guard var wanted else { return }
-        wanted.trigger.events += trigger.events
-        self.wanted = wanted
+        guard wanted != nil else { return }
+        guard let id = session?.id else {
+            wanted?.keep(trigger.events)
+            return
+        }
         session?.record(trigger, at: instant)
-        if let id = session?.id { produce(.trigger(trigger), of: id) }
+        produce(.trigger(trigger), of: id)
     }
 
     /// Nothing more is recorded. What was captured before `instant` and has come is.
