@@ -62,6 +62,21 @@ import Transport
         #expect(pieces[0].description.timescale == 16_000)
     }
 
+    @Test("A packet that holds half a day of sound has times, too") func aacOfManyUnits() throws {
+        // AAC-LC of 1000 Hz: a unit of one byte lasts 1.024 seconds.
+        let codec = MediaCodec(
+            name: "MPEG4-GENERIC", clockRate: 192_000,
+            formatParameters: [
+                .init(name: "config", value: "178001F408"), .init(name: "constantsize", value: "1"),
+            ])
+        let pieces = try read(codec, [[UInt8](repeating: 7, count: 50_000)], ticks: 0)
+        #expect(pieces.count == 50_000)
+        #expect(pieces.last?.duration == 196_608)
+        let first = try #require(pieces.first)
+        let last = try #require(pieces.last)
+        #expect(last.capture - first.capture == .milliseconds(49_999 * 1_024))
+    }
+
     @Test("G.711 and linear sound come out as Opus on a line of 20 ms", arguments: ["PCMU", "PCMA", "L16", "G722"])
     func transcoded(name: String) throws {
         let rate = name == "L16" ? 16_000 : 8_000

@@ -133,9 +133,12 @@ struct SoundReader: ~Copyable {
 
     private func piece(_ data: [UInt8], _ place: Place, _ number: Int, _ description: MP4Track) -> RecordedSound {
         let later = unitDuration * Int64(number)
+        // A packet may hold tens of thousands of units that last a second each: their nanoseconds in ticks would overflow.
+        let (seconds, rest) = later.quotientAndRemainder(dividingBy: Int64(clockRate))
         return RecordedSound(
             data: data, timestamp: place.timestamp &+ UInt32(truncatingIfNeeded: later), duration: unitDuration,
-            description: description, capture: place.capture + .nanoseconds(later * 1_000_000_000 / Int64(clockRate)),
+            description: description,
+            capture: place.capture + .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / Int64(clockRate)),
             arrival: place.arrival)
     }
 
