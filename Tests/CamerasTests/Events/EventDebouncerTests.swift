@@ -138,6 +138,30 @@ struct DebouncerWorld {
         #expect(world.say(true) == ["motion began"])
     }
 
+    @Test func sensorsThatAreGoneMakeRoomForOthers() {
+        var world = DebouncerWorld()
+        // Every other one never says that it has ended.
+        for number in 0..<200 {
+            #expect(world.say(true, sensor: "rule \(number)") == ["motion began"])
+            if number.isMultiple(of: 2) { #expect(world.say(false, sensor: "rule \(number)") == []) }
+            #expect(world.wait(.seconds(301)) == ["motion ended"])
+        }
+    }
+
+    @Test func sensorsThatAreActiveKeepTheirPlaces() {
+        var world = DebouncerWorld()
+        let most = EventDebouncer.Configuration().maximumSensors
+        #expect(world.say(true, sensor: "rule 1") == ["motion began"])
+        for number in 2...most { #expect(world.say(true, sensor: "rule \(number)") == []) }
+        #expect(world.say(.person, true, sensor: "further") == [])
+        #expect(world.say(false, sensor: "rule 1") == [])
+        #expect(world.say(.person, true, sensor: "further") == ["person began"])
+        #expect(world.say(.person, false, sensor: "further") == [])
+        #expect(world.wait(.seconds(3)) == ["person ended"])
+        for number in 2...most { #expect(world.say(false, sensor: "rule \(number)") == []) }
+        #expect(world.wait(.seconds(3)) == ["motion ended"])
+    }
+
     @Test func aPressIsOnePressHoweverOftenItIsRepeated() {
         var world = DebouncerWorld()
         #expect(world.press() == ["press"])

@@ -18,7 +18,8 @@ public struct EventDebouncer: Sendable {
         public var pressInterval: Duration = .seconds(3)
         /// The least time between two momentary events of one kind.
         public var momentaryInterval: Duration = .seconds(5)
-        /// The most sensors that are distinguished; further ones are ignored.
+        /// The most sensors that are distinguished. A further one takes the place of the one that has been silent for the
+        /// longest of those that are inactive; while all are active, it is ignored.
         public var maximumSensors = 64
 
         /// The usual intervals.
@@ -142,7 +143,7 @@ public struct EventDebouncer: Sendable {
     private mutating func isRisingEdge(_ reading: SensorReading, staleness: Duration, at now: Instant) -> Bool {
         guard let isActive = reading.isActive else { return !reading.isInitial }
         guard var sensor = sensors[reading.sensor] else {
-            guard sensors.count < configuration.maximumSensors else { return false }
+            guard makeRoom(at: now) else { return false }
             sensors[reading.sensor] = Sensor(
                 isActive: isActive, lastSeen: now, isMuted: isActive && reading.isInitial)
             return isActive && !reading.isInitial
@@ -156,6 +157,20 @@ public struct EventDebouncer: Sendable {
         if reading.isInitial, isActive, !wasActive { sensor.isMuted = true }
         sensors[reading.sensor] = sensor
         return isActive && !wasActive && !reading.isInitial && !sensor.isMuted
+    }
+
+    /// Forgets an inactive sensor where there are too many: it would count as one that has not been seen. Rules get other
+    /// names when somebody changes them.
+    /// - Returns: whether there is room for one more.
+    private mutating func makeRoom(at now: Instant) -> Bool {
+        guard sensors.count >= configuration.maximumSensors else { return true }
+        let inactive = sensors.filter { name, sensor in
+            let isStale = now - sensor.lastSeen >= configuration.staleness
+            return (!sensor.isActive || isStale) && !stays.values.contains { $0.sensors.contains(name) }
+        }
+        guard let oldest = inactive.min(by: { $0.value.lastSeen < $1.value.lastSeen }) else { return false }
+        sensors[oldest.key] = nil
+        return true
     }
 
     private mutating func begin(
