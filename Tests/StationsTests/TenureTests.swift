@@ -53,6 +53,21 @@ import Transport
         world.relay.stop()
     }
 
+    @Test func `a camera that cannot be made is given back at once`() async throws {
+        coordinator.grant(until: .distantFuture)
+        let tenures = tenures
+        let world = try RegistryWorld(tenures: tenures)
+        let unusable = CameraSettings(id: "door", name: "Door", source: .published)
+        let changes = try #require(await world.registry.apply([unusable]))
+        #expect(changes.failed.map(\.reason) == ["no such camera here"])
+        #expect(coordinator.released.map(\.device) == ["door"] && tenures.epoch(of: "door") == nil)
+        // Nothing is left to give back.
+        _ = await world.registry.apply([])
+        await world.registry.stopAll()
+        #expect(coordinator.released.map(\.epoch) == [1])
+        world.relay.stop()
+    }
+
     @Test func `nothing begins after the end of a tenure, until it is renewed`() async throws {
         let tenures = tenures
         coordinator.grant(until: clock.withLock { $0 } + .seconds(10))

@@ -181,6 +181,8 @@ public actor CameraRegistry {
             station.start()
             events.start()
         } catch {
+            // Another gateway may be able to run it.
+            await tenures.release(camera.id)
             record(error.description, of: camera, &changes)
         }
     }
