@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Testing
 
@@ -6,6 +7,7 @@ import Testing
 /// The prefixes at which the gateway has published before.
 @Suite struct PublishedPrefixesTests {
     private let folder: TemporaryFolder
+    private let log = LogLines()
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -15,8 +17,7 @@ import Testing
         var wanted = GatewayConfiguration.MQTT(host: host)
         wanted.topicPrefix = prefix
         return PublishedPrefixes.update(
-            in: keeps ? folder.directory : nil, for: wanted,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            in: keeps ? folder.directory : nil, for: wanted, logger: log.logger
         ).former
     }
 
@@ -42,11 +43,36 @@ import Testing
         #expect(former.first == "p19")
     }
 
-    @Test func `a damaged file, or none, leaves the gateway without former prefixes`() throws {
+    @Test func `without a state folder nothing is kept`() {
         #expect(start("a", keeps: false) == [])
         #expect(start("b", keeps: false) == [])
-        try folder.directory.writePrivate(PublishedPrefixes.fileName, "{")
+    }
+
+    @Test func `a damaged file is reported and set aside, and the next prefixes are kept`() throws {
+        let name = PublishedPrefixes.fileName
+        for (number, text) in [(1, "{"), (2, "[]")] {
+            try folder.directory.writePrivate(name, text)
+            #expect(start("c") == [])
+            #expect(log.lines.map(\.level) == Array(repeating: .warning, count: number))
+            #expect(start("d") == ["c"])
+            #expect(try folder.directory.readPrivate("\(name).damaged-\(number)") == text)
+        }
+        #expect(log.lines.count == 2)
+    }
+
+    @Test func `a file that cannot be read is reported, and keeps its prefixes until it can be read`() throws {
+        #expect(start("a") == [])
+        #expect(start("b") == ["a"])
+        func permit(_ permissions: Int) throws {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: permissions], ofItemAtPath: folder.directory.file(PublishedPrefixes.fileName))
+        }
+        // Others may change it, so the gateway does not trust it.
+        try permit(0o666)
         #expect(start("c") == [])
-        #expect(start("d") == ["c"])
+        #expect(log.lines.map(\.level) == [.warning])
+        try permit(0o600)
+        #expect(start("d") == ["b", "a"])
+        #expect(log.lines.count == 1)
     }
 }

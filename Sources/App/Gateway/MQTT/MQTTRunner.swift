@@ -9,9 +9,6 @@ import Transport
 /// Runs the bridge to the MQTT broker that the config names, and publishes the cameras there. A config that is read again
 /// puts another bridge in its place.
 actor MQTTRunner {
-    /// The file that keeps the numbers of the parts of devices.
-    static let fileName = "mqtt-parts.json"
-
     private let logger: Logger
     private let directory: StateDirectory?
     private let store: (any SharedStore)?
@@ -25,7 +22,7 @@ actor MQTTRunner {
     private var reports: Mailbox<[MQTTDeviceReport]>?
     private var descriptions: Mailbox<RetainedCamera>?
     private var tasks: [Task<Void, Never>] = []
-    private var partNumbers: [String: [String: Int]] = [:]
+    private var partNumbers: PartNumbers
     /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person.
     private var unkeptPresence: [String: Bool] = [:]
     /// Lets what the disk did not take try again.
@@ -44,6 +41,7 @@ actor MQTTRunner {
         self.directory = directory
         self.store = store
         self.logger = logger
+        partNumbers = PartNumbers(in: directory, logger: logger)
     }
 
     /// Hands over the home.
@@ -64,7 +62,7 @@ actor MQTTRunner {
             persons = TrackedPersons(.nobody)
             return
         }
-        readPartNumbers()
+        partNumbers.read()
         await list?.waitForDescriptions()
         await list?.begin()
         if let former, former.hasSameTrackers(as: wanted) {
@@ -85,7 +83,7 @@ actor MQTTRunner {
         self.descriptions = descriptions
         do throws(BrokerFailure) {
             bridge = try MQTTBridge(
-                settings: wanted.bridge, partNumbers: partNumbers, keys: await list?.keys ?? [:],
+                settings: wanted.bridge, partNumbers: partNumbers.numbers, keys: await list?.keys ?? [:],
                 observers: .init(
                     home: { reports.add($0) }, connection: { statesIn.yield($0) },
                     message: { message in
@@ -192,7 +190,10 @@ actor MQTTRunner {
     /// Adopts what the bridge has reported. An empty group lets what the disk did not take try again.
     func take(_ groups: [[MQTTDeviceReport]]) async {
         // A device's parts have their numbers for good before anybody sees it.
-        if groups.joined().contains(where: \.isDescription) { await keepPartNumbers() }
+        if groups.joined().contains(where: \.isDescription), let bridge {
+            let numbers = await bridge.partNumbers
+            partNumbers.keep(numbers)
+        }
         await list?.take(groups)
         if groups.contains(where: \.isEmpty) {
             for (person, isHome) in unkeptPresence.sorted(by: { $0.key < $1.key }) {
@@ -261,32 +262,6 @@ actor MQTTRunner {
     func forget(_ homeKey: String) async throws(HomeError) {
         try await requireForgettable(homeKey)
         try await list?.forget(homeKey)
-    }
-
-    private func readPartNumbers() {
-        do {
-            guard let text = try directory?.readPrivate(Self.fileName) else { return }
-            partNumbers = try JSONDecoder().decode([String: [String: Int]].self, from: Data(text.utf8))
-        } catch {
-            logger.warning(
-                "the parts of MQTT devices may get other numbers than before, because the file cannot be read",
-                metadata: ["file": "\(Self.fileName)", "reason": "\(error)"])
-        }
-    }
-
-    private func keepPartNumbers() async {
-        guard let bridge, let directory else { return }
-        let numbers = await bridge.partNumbers
-        guard numbers != partNumbers else { return }
-        partNumbers = numbers
-        do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try directory.writePrivate(Self.fileName, String(decoding: encoder.encode(numbers), as: UTF8.self))
-        } catch {
-            logger.warning(
-                "the numbers of the parts of MQTT devices cannot be kept", metadata: ["reason": "\(error)"])
-        }
     }
 
     /// Publishes a message of an automation.

@@ -29,23 +29,20 @@ struct PublishedPrefixes: Codable, Equatable, Sendable {
     /// Those that are not in use any more.
     var former: [String] { Array(prefixes.dropFirst()) }
 
-    /// Reads what is kept, and keeps what follows from the config.
+    /// Reads what is kept, and keeps what follows from the config. A file that cannot be read is not overwritten, so the
+    /// prefixes in it count again once it can be read.
     /// - Parameter directory: the state folder; nil to keep nothing.
     static func update(
         in directory: StateDirectory?, for wanted: GatewayConfiguration.MQTT, logger: Logger
     ) -> PublishedPrefixes {
-        var kept: PublishedPrefixes?
-        do {
-            if let text = try directory?.readPrivate(fileName) {
-                kept = try JSONDecoder().decode(PublishedPrefixes.self, from: Data(text.utf8))
-            }
-        } catch {
+        let read = directory?.readJSON(PublishedPrefixes.self, from: fileName)
+        if let failure = read?.failure {
             logger.warning(
-                "topics below an earlier topicPrefix may stay on the MQTT broker, because the file cannot be read",
-                metadata: ["file": "\(fileName)", "reason": "\(error)"])
+                "topics below an earlier topicPrefix may stay on the MQTT broker, because the file cannot be used",
+                metadata: ["reason": "\(failure)"])
         }
-        let updated = PublishedPrefixes(after: kept, for: wanted)
-        guard let directory, updated != kept else { return updated }
+        let updated = PublishedPrefixes(after: read?.value, for: wanted)
+        guard let directory, read?.isInTheWay != true, updated != read?.value else { return updated }
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

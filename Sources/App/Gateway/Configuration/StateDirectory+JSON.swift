@@ -1,0 +1,53 @@
+import Foundation
+import Glibc
+
+/// What reading a file of the state folder came to.
+struct StateFile<Value: Sendable>: Sendable {
+    /// What is in it; nil if there is no file, or none that can be used.
+    var value: Value?
+    /// Why the file cannot be used.
+    var failure: StateDirectory.Failure?
+    /// Whether the file is still in its place although nobody could read it. Nothing may be written there then: a file
+    /// that others may read, or a disk with a passing fault, can be put right, and what it holds is needed.
+    var isInTheWay = false
+}
+
+extension StateDirectory {
+    /// How many damaged files of one name are kept.
+    static let mostSetAside = 100
+
+    /// Reads a private file of JSON. A damaged one gets another name, and another file can be written in its place.
+    func readJSON<Value: Decodable & Sendable>(_ type: Value.Type, from name: String) -> StateFile<Value> {
+        let text: String?
+        do throws(Failure) {
+            text = try readPrivate(name)
+        } catch {
+            return StateFile(failure: error, isInTheWay: true)
+        }
+        guard let text else { return StateFile() }
+        // What is wrong with it can be seen in the file, which stays.
+        if let value = try? JSONDecoder().decode(type, from: Data(text.utf8)) { return StateFile(value: value) }
+        do throws(Failure) {
+            let aside = try setAside(name)
+            return StateFile(failure: Failure(path: file(name), reason: "is damaged, and is now \(aside)"))
+        } catch {
+            return StateFile(failure: error, isInTheWay: true)
+        }
+    }
+
+    /// Renames a damaged file, so that nothing overwrites it.
+    /// - Returns: the name that it has now.
+    private func setAside(_ name: String) throws(Failure) -> String {
+        for number in 1...Self.mostSetAside {
+            let aside = "\(name).damaged-\(number)"
+            guard access(file(aside), F_OK) != 0 else { continue }
+            guard rename(file(name), file(aside)) == 0 else {
+                let reason = String(cString: strerror(errno))
+                throw Failure(path: file(name), reason: "is damaged, and cannot be renamed (\(reason)); move it away")
+            }
+            return aside
+        }
+        throw Failure(
+            path: file(name), reason: "is damaged, and \(Self.mostSetAside) earlier ones are kept; remove some")
+    }
+}
