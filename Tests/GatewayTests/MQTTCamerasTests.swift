@@ -24,9 +24,11 @@ import Transport
             signalling: FakeLiveView().services, now: { [clock] in clock })
     }
 
-    private func makeCameras(_ hub: HomeHub, publishesPictures: Bool = false) -> MQTTCameras {
+    private func makeCameras(
+        _ hub: HomeHub, formerPrefixes: [String] = [], publishesPictures: Bool = false
+    ) -> MQTTCameras {
         MQTTCameras(
-            hub, settings: .init(publishesPictures: publishesPictures),
+            hub, settings: .init(formerPrefixes: formerPrefixes, publishesPictures: publishesPictures),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             pause: .milliseconds(1), now: { [clock, delay] in clock + delay.withLock { $0 } },
             send: { [sent] publication in sent.withLock { $0.append(publication) } }, listen: { _ in })
@@ -186,7 +188,24 @@ import Transport
                 isMinted: { _ in true }))
         await cameras.take([former])
         let removal = earlier.remove("gone")
-        #expect(sent.withLock { $0 } == removal)
+        #expect(sent.withLock { $0.filter { !$0.topic.hasPrefix("gatehouse/gone/") } } == removal)
+    }
+
+    @Test func `a camera that leaves takes along what is left below earlier prefixes`() async {
+        let id = "d" + String(repeating: "0", count: 32)
+        let hub = HomeHub(
+            devices: [.init(id: id, name: "Door", kind: .doorbell)], drivers: [FakeCamera(id)],
+            signalling: FakeLiveView().services)
+        let cameras = makeCameras(hub, formerPrefixes: ["my/house"])
+        let following = Task { await cameras.follow() }
+        _ = await texts { $0.contains { $0.hasPrefix("gatehouse/\(id)/availability") } }
+        await hub.setDevices([], drivers: [])
+        let end = "homeassistant/device/gatehouse_\(id)/config "
+        let texts = await texts { $0.contains(end) }
+        #expect(texts.contains("my/house/\(id)/availability "))
+        #expect(texts.last == end)
+        following.cancel()
+        await following.value
     }
 
     @Test func `a broker that is configured while a camera records learns of it`() async {

@@ -135,6 +135,28 @@ import Testing
         }
     }
 
+    /// The connection may have ended while they were cleared, and the camera may have left before the next one.
+    @Test func `a camera that left leaves nothing below former prefixes, and its description goes last`() throws {
+        var earlier = CameraPublisher(settings: .init(topicPrefix: "second"))
+        let description = kept(try #require(earlier.update(camera).first))
+        let settings = CameraPublisher.Settings(topicPrefix: "third", formerPrefixes: ["second", "first"])
+        let now = CameraPublisher(settings: settings)
+        let former = try #require(RetainedCamera(description, settings: settings, isMinted: { _ in true }))
+        let removal = now.clear(former, isInHome: false)
+        #expect(removal.allSatisfy { $0.payload.isEmpty && $0.isRetained })
+        #expect(removal.last?.topic == description.topic)
+        let cleared = removal.map(\.topic).filter { $0.hasSuffix("/d1/availability") }
+        #expect(cleared.sorted() == ["first/d1/availability", "second/d1/availability", "third/d1/availability"])
+    }
+
+    @Test mutating func `states with a name that another program may use stay below former prefixes`() throws {
+        let settings = CameraPublisher.Settings(formerPrefixes: ["zigbee2mqtt"])
+        let description = kept(try #require(publisher.update(camera).first))
+        let former = try #require(RetainedCamera(description, settings: settings, isMinted: { _ in false }))
+        let now = CameraPublisher(settings: settings)
+        #expect(now.clear(former, isInHome: false).allSatisfy { !$0.topic.hasPrefix("zigbee2mqtt/") })
+    }
+
     /// `zigbee2mqtt/lamp/availability` is a topic of another program, whatever a description says.
     @Test mutating func `topics that may be another program's are not cleared`() throws {
         func former(_ prefix: String, isMinted: Bool) throws -> RetainedCamera? {

@@ -143,7 +143,7 @@ actor MQTTCameras {
                 await post(publisher.update(camera))
             }
         case .deviceRemoved(let id):
-            let removal = publisher.remove(id)
+            let removal = publisher.remove(id, isMinted: MintedID.isDevice(id))
             guard !removal.isEmpty else { break }
             // It was a camera of this home, so what is left of it below earlier prefixes goes, too.
             let former = retained.values.filter { $0.cameraID == id }.sorted { $0.base < $1.base }
@@ -164,7 +164,9 @@ actor MQTTCameras {
         case .missed:
             // The present state came before this. What left meanwhile is not in it.
             let present = Set(await hub.devices().map(\.id))
-            for id in publisher.cameraIDs where !present.contains(id) { await post(publisher.remove(id)) }
+            for id in publisher.cameraIDs where !present.contains(id) {
+                await post(publisher.remove(id, isMinted: MintedID.isDevice(id)))
+            }
         default: break
         }
         await listen(publisher.commandTopics)

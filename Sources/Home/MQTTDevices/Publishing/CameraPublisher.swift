@@ -57,6 +57,11 @@ public struct CameraPublisher: Sendable {
         /// The topic above those of a camera's states.
         func base(_ camera: String) -> String { "\(topicPrefix)/\(camera)" }
 
+        /// The topics above those of a camera's states, now and at earlier times.
+        func bases(_ camera: String) -> [String] {
+            [base(camera)] + formerPrefixes.filter { $0 != topicPrefix }.map { "\($0)/\(camera)" }
+        }
+
         /// Tells the gateway's descriptions from those of other gateways on the same broker, also after the gateway has lost
         /// its state. Home Assistant shows it in its log, and permits no further keys in a description.
         var origin: String { "Gatehouse (\(gateway))" }
@@ -113,9 +118,11 @@ public struct CameraPublisher: Sendable {
     }
 
     /// Removes a camera.
-    public mutating func remove(_ id: String) -> [MQTTPublication] {
+    /// - Parameter isMinted: whether the home has minted the identifier, so that no other program uses it in topics below
+    ///   former prefixes.
+    public mutating func remove(_ id: String, isMinted: Bool = false) -> [MQTTPublication] {
         guard cameras.removeValue(forKey: id) != nil else { return [] }
-        return removal(of: id, at: settings.base(id))
+        return removal(of: id, at: settings.base(id), isMinted: isMinted)
     }
 
     /// Removes from the broker what it retains from an earlier time: a camera that has left the home while the broker or the
@@ -124,14 +131,17 @@ public struct CameraPublisher: Sendable {
     public func clear(_ former: RetainedCamera, isInHome: Bool) -> [MQTTPublication] {
         let id = former.cameraID
         guard isInHome || cameras[id] != nil else {
-            return former.isDescription ? removal(of: id, at: former.base) : []
+            return former.isDescription ? removal(of: id, at: former.base, isMinted: former.isMinted) : []
         }
         return former.base == settings.base(id) ? [] : clearedStates(at: former.base)
     }
 
     /// The description goes last: as long as the broker retains it, the next connection finds what is still to be removed.
-    private func removal(of id: String, at base: String) -> [MQTTPublication] {
-        clearedStates(at: base) + [retained(settings.descriptionTopic(id), "")]
+    /// That includes what is left below other prefixes, because the connection ended while it was cleared there: once the
+    /// description is gone, nothing says whose those states are.
+    private func removal(of id: String, at base: String, isMinted: Bool) -> [MQTTPublication] {
+        let others = isMinted ? settings.bases(id).filter { $0 != base } : []
+        return (others + [base]).flatMap { clearedStates(at: $0) } + [retained(settings.descriptionTopic(id), "")]
     }
 
     /// The availability goes last: as long as the broker retains it, the next connection finds what is still to be

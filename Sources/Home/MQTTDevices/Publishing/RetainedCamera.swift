@@ -9,6 +9,8 @@ public struct RetainedCamera: Sendable, Hashable {
     /// Whether this is a description, which names its gateway. Without one, another gateway may have published the
     /// states.
     public let isDescription: Bool
+    /// Whether the identifier is of the kind that the home mints, which no other program gives.
+    public let isMinted: Bool
 
     /// Reads a message of the broker.
     /// - Parameter isMinted: whether an identifier is of the kind that the home mints, which no other program gives.
@@ -23,12 +25,14 @@ public struct RetainedCamera: Sendable, Hashable {
         guard let topic = availability.first(where: { $0.hasSuffix("/\(id)/availability") }), TopicName.isValid(topic)
         else { return nil }
         let base = String(topic.dropLast("/availability".count))
+        let isMintedID = isMinted(id)
         // Anybody who may write descriptions chooses what they name. Below another prefix, a topic with an identifier that
         // some other program may have given, such as `zigbee2mqtt/lamp/availability`, is not the gateway's to clear.
-        guard base == settings.base(id) || (isMinted(id) && !base.hasPrefix("$")) else { return nil }
+        guard base == settings.base(id) || (isMintedID && !base.hasPrefix("$")) else { return nil }
         cameraID = id
         self.base = base
         isDescription = true
+        self.isMinted = isMintedID
     }
 
     /// Reads a message at a topic below a former prefix.
@@ -44,6 +48,7 @@ public struct RetainedCamera: Sendable, Hashable {
         cameraID = id
         self.base = String(base)
         isDescription = false
+        self.isMinted = true
     }
 }
 
