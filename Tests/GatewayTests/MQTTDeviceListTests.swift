@@ -187,6 +187,41 @@ import Transport
         await bridge.stop()
     }
 
+    @Test func `a device of a broker that has been away for an hour can be forgotten`() async throws {
+        let list = makeList()
+        _ = try await take([[.described(plug())]], list)
+        // Nothing answers there.
+        let bridge = try MQTTBridge(
+            settings: .init(broker: .init(host: "127.0.0.1", port: 1)), observers: .init(home: { _ in }))
+        list.link.use(bridge)
+        // It has not tried to connect yet.
+        await #expect(throws: HomeError.self) { try await list.forget("mqtt:plug", absence: .seconds(7_200)) }
+        await bridge.start()
+        #expect(
+            await becomesTrue {
+                guard case .lost = await bridge.status.state else { return false }
+                return true
+            })
+        let refusal = await #expect(throws: HomeError.self) {
+            try await list.forget("mqtt:plug", absence: .seconds(3_599))
+        }
+        #expect(refusal?.code == .failedPrecondition && refusal?.message.contains("gone for good") == true)
+        #expect(await devices().count == 1)
+        try await list.forget("mqtt:plug", absence: .seconds(3_600))
+        #expect(await devices().isEmpty)
+        #expect(store.objects("mqttDevice").isEmpty)
+        await bridge.stop()
+    }
+
+    @Test(
+        arguments: [
+            (.unreachable("nothing answers"), true), (.unknownHost("broker.local"), true), (.timeout, true),
+            (.disconnected, true), (.refused(code: 4), false), (.tls, false),
+        ] as [(BrokerFailure, Bool)])
+    func `a broker that refuses the gateway is not away`(failure: BrokerFailure, isAbsence: Bool) {
+        #expect(failure.isAbsence == isAbsence)
+    }
+
     @Test func `a device that is forgotten without a broker brings no others back`() async throws {
         let list = makeList()
         let other = MQTTDevice(

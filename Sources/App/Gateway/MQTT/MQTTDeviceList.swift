@@ -8,6 +8,10 @@ import MQTTDevices
 /// A device that the broker describes is there. One that it stops describing leaves; if it is described again it has its
 /// old identifier, name and room. A device that an earlier run knew is offline until the broker describes it.
 actor MQTTDeviceList {
+    /// How long a broker has to be away until its devices can be removed. An update or a restart of a machine takes less,
+    /// and a broker that comes back describes its devices again.
+    static let longAbsence = Duration.seconds(3_600)
+
     /// The way to the broker.
     nonisolated let link = MQTTLink()
     /// How many devices may join during a run. The home keeps the identifier of each for good, so a broker that describes
@@ -250,9 +254,12 @@ actor MQTTDeviceList {
     }
 
     /// Fails while the broker describes the device, or may do so: it would come back. A device that the broker has not
-    /// described since the gateway last connected stays in the home, but may be forgotten.
-    /// - Parameter homeKey: what the home calls the device.
-    func requireForgettable(_ homeKey: String) async throws(HomeError) {
+    /// described since the gateway last connected stays in the home, but may be forgotten. So may every device of a broker
+    /// that has been away for long.
+    /// - Parameters:
+    ///   - homeKey: what the home calls the device.
+    ///   - absence: how long the broker has been away; nil while it is connected.
+    func requireForgettable(_ homeKey: String, absence: Duration? = nil) async throws(HomeError) {
         guard let key = key(of: homeKey) else { return }
         let name = described[key]?.name ?? known[key]?.name ?? key
         // Without a bridge, no broker can describe it again.
@@ -260,11 +267,27 @@ actor MQTTDeviceList {
             if described[key] != nil { throw Self.stillDescribed(name) }
             return
         }
-        guard let isDescribed = await bridge.describes(key) else {
+        switch await bridge.description(of: key) {
+        case .absent: return
+        case .present: throw Self.stillDescribed(name)
+        case .awaited:
             throw HomeError.failedPrecondition(
                 "the MQTT broker may still describe \(name): try again when it has been connected for a few seconds")
+        case .unknown(let failure):
+            if let absence, absence >= Self.longAbsence, failure?.isAbsence == true { return }
+            throw Self.unknownDescription(name, failure)
         }
-        if isDescribed { throw Self.stillDescribed(name) }
+    }
+
+    /// The refusal while the broker cannot be asked.
+    private static func unknownDescription(_ name: String, _ failure: BrokerFailure?) -> HomeError {
+        let state = "is not connected" + (failure.map { " (\($0))" } ?? "")
+        let advice =
+            failure?.isAbsence == false
+            ? "correct the section mqtt of the config, or remove it, and try again"
+            : "try again when it has been connected for a few seconds. If it is gone for good, try again when it has "
+                + "been away for an hour, or remove the section mqtt of the config"
+        return .failedPrecondition("the MQTT broker may still describe \(name), and \(state): \(advice)")
     }
 
     private static func stillDescribed(_ name: String) -> HomeError {
@@ -272,12 +295,22 @@ actor MQTTDeviceList {
     }
 
     /// Forgets a device that the broker does not describe any more.
-    /// - Throws: see ``requireForgettable(_:)``.
-    func forget(_ homeKey: String) async throws(HomeError) {
-        try await requireForgettable(homeKey)
+    /// - Throws: see ``requireForgettable(_:absence:)``.
+    func forget(_ homeKey: String, absence: Duration? = nil) async throws(HomeError) {
+        try await requireForgettable(homeKey, absence: absence)
         guard let key = known.keys.first(where: { MQTTDevice.homeKey($0) == homeKey }) else { return }
         await link.bridge?.forget(key)
         remove(key)
         await share()
+    }
+}
+
+extension BrokerFailure {
+    /// Whether no broker answers. One that refuses the gateway is there, and may describe what it has described before.
+    var isAbsence: Bool {
+        switch self {
+        case .unknownHost, .unreachable, .timeout, .disconnected, .other: true
+        case .refused, .tls: false
+        }
     }
 }

@@ -12,6 +12,7 @@ actor MQTTRunner {
     private let logger: Logger
     private let directory: StateDirectory?
     private let store: (any SharedStore)?
+    private let now: @Sendable () -> Instant
     private weak var hub: HomeHub?
     private var list: MQTTDeviceList?
     private var persons = TrackedPersons(.nobody)
@@ -37,10 +38,15 @@ actor MQTTRunner {
     /// - Parameters:
     ///   - directory: where the numbers of the parts of devices are kept; nil to forget them.
     ///   - store: where the devices are kept; nil to forget them.
-    init(directory: StateDirectory?, store: (any SharedStore)? = nil, logger: Logger) {
+    ///   - now: the clock for how long the broker has been away.
+    init(
+        directory: StateDirectory?, store: (any SharedStore)? = nil, logger: Logger,
+        now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
+    ) {
         self.directory = directory
         self.store = store
         self.logger = logger
+        self.now = now
         partNumbers = PartNumbers(in: directory, logger: logger)
     }
 
@@ -171,13 +177,13 @@ actor MQTTRunner {
         switch state {
         case .connected:
             var metadata: Logger.Metadata = ["broker": "\(configuration?.host ?? "")"]
-            if let lostAt { metadata["downFor"] = "\((MonotonicClock.now - lostAt).inWords)" }
+            if let lostAt { metadata["downFor"] = "\((now() - lostAt).inWords)" }
             logger.notice(wasConnected ? "MQTT broker connected again" : "MQTT broker connected", metadata: metadata)
             wasConnected = true
             lostAt = nil
             await cameras?.publishEverything()
         case .lost(_, let reason):
-            if lostAt == nil { lostAt = MonotonicClock.now }
+            if lostAt == nil { lostAt = now() }
             logger.warning(
                 wasConnected ? "MQTT broker lost" : "MQTT broker cannot be reached",
                 metadata: ["broker": "\(configuration?.host ?? "")", "reason": "\(reason)"])
@@ -255,13 +261,16 @@ actor MQTTRunner {
                 "the MQTT broker may still describe the device, and cannot be used (\(problem)): correct the section "
                     + "mqtt of the config, or remove it, and try again")
         }
-        try await list?.requireForgettable(homeKey)
+        try await list?.requireForgettable(homeKey, absence: absence)
     }
+
+    /// How long the broker has been away; nil while it is connected.
+    private var absence: Duration? { lostAt.map { now() - $0 } }
 
     /// Forgets a device that the broker does not describe any more.
     func forget(_ homeKey: String) async throws(HomeError) {
         try await requireForgettable(homeKey)
-        try await list?.forget(homeKey)
+        try await list?.forget(homeKey, absence: absence)
     }
 
     /// Publishes a message of an automation.

@@ -160,11 +160,27 @@ public actor MQTTBridge {
 
     // MARK: Devices
 
-    /// Whether the broker has described a device since the gateway last connected.
-    /// - Returns: nil while the description may still come.
-    public func describes(_ key: String) -> Bool? {
-        if home.isDescribed(key, over: connection.counts.connections) { return true }
-        return connection.hasTakenRetained(at: MonotonicClock.now) ? false : nil
+    /// What is known of a device's description on the broker.
+    public enum DescriptionState: Sendable, Hashable {
+        /// It has come over the present connection.
+        case present
+        /// The broker has sent all that it retains, and it was not there.
+        case absent
+        /// The broker is connected, and it may still come.
+        case awaited
+        /// The broker is not connected, with the reason; nil until the first attempt has ended.
+        case unknown(BrokerFailure?)
+    }
+
+    /// What is known of a device's description on the broker.
+    public func description(of key: String) -> DescriptionState {
+        switch connection.state {
+        case .connected: break
+        case .lost(_, let failure): return .unknown(failure)
+        case .connecting, .stopped: return .unknown(nil)
+        }
+        if home.isDescribed(key, over: connection.counts.connections) { return .present }
+        return connection.hasTakenRetained(at: MonotonicClock.now) ? .absent : .awaited
     }
 
     /// Forgets a device that the broker does not describe any more. If it is described again, it is new.
