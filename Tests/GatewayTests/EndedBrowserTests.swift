@@ -31,16 +31,21 @@ import Transport
     }
 
     /// Starts the gateway.
-    private func start() async throws -> Run {
+    /// - Parameter holders: who has a token of the file, besides the owner.
+    private func start(file holders: [String] = []) async throws -> Run {
         let registry = TokenRegistry(
-            file: TokenStore(tokens: [("owner", TestGateway.token)]), store: store,
+            file: TokenStore(
+                tokens: [(principal: "owner", token: TestGateway.token)]
+                    + holders.map { (principal: $0, token: "gatehouse_file_\($0)") }),
+            store: store,
             now: { [clock] in clock.withLock { $0 } })
         let push = PushService(
             hub: try TestGateway().hub,
             subscriptions: PushSubscriptions(
                 store: store, isRightless: { registry.access(of: $0) == .nothing }, logger: Self.logger),
             vapid: VAPID(key: try P256Key.make()), settings: .init(), accessOf: { registry.access(of: $0) },
-            isUnknown: { registry.isUnknown($0) }, mayReturn: { await registry.mayReturn($0) }, logger: Self.logger)
+            isUnknown: { registry.isUnknown($0) }, mayReturn: { await registry.mayReturn($0) },
+            formerEnd: { registry.formerEnd(of: $0) }, logger: Self.logger)
         await registry.observe { [weak push] principal, access in
             if access == .nothing { await push?.endBrowsers(of: principal) }
         }
@@ -62,10 +67,14 @@ import Transport
 
     /// Lets a browser of a principal subscribe.
     private func subscribe(_ name: String, _ number: Int = 0, to run: Run) async throws {
+        try await subscribe(
+            name, browser: "\(name)-\(number)", at: Date(timeIntervalSince1970: 1_000 + Double(number)), to: run)
+    }
+
+    private func subscribe(_ name: String, browser: String, at date: Date, to run: Run) async throws {
         _ = try await run.push.subscriptions.put(
-            PushEndpoint("https://push.example/\(name)-\(number)", services: []),
-            .init(publicKey: [4], secret: [1]), .init(), page: "https://home.example", for: name,
-            at: Date(timeIntervalSince1970: 1_000 + Double(number)))
+            PushEndpoint("https://push.example/\(browser)", services: []), .init(publicKey: [4], secret: [1]), .init(),
+            page: "https://home.example", for: name, at: date)
     }
 
     /// Some minutes of the gateway's life, in which its clock stands still.
@@ -136,6 +145,25 @@ import Transport
         #expect(await run.principals == ["guest"])
         try await add("guest", id: "id-second", to: run)
         #expect(await run.principals.isEmpty)
+    }
+
+    @Test func `a token of the file with the name of an expired one does not get its browsers`() async throws {
+        let run = try await start()
+        try await add("guest", for: Self.day, to: run)
+        try await subscribe("guest", to: run)
+        try await subscribe("owner", to: run)
+        clock.withLock { $0 += 2 * Self.day }
+        await pass(1, in: run)
+        #expect(await run.principals == ["guest", "owner"])
+        let second = try await start(file: ["guest"])
+        #expect(await second.principals == ["owner"])
+        // What the new holder registers stays: a new browser, and one that somebody else had before.
+        let now = clock.withLock { $0 }
+        try await subscribe("guest", browser: "new", at: now, to: second)
+        try await subscribe("guest", browser: "owner-0", at: now, to: second)
+        await pass(1, in: second)
+        #expect(await second.principals == ["guest", "guest"])
+        #expect(try await start(file: ["guest"]).principals == ["guest", "guest"])
     }
 
     @Test func `a browser of an expired token goes although another token has its name`() async throws {

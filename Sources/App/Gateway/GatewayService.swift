@@ -228,7 +228,7 @@ public struct GatewayService: Service {
                     store: store, isRightless: { accessOf($0) == .nothing && !isUnknown($0) }, logger: logger),
                 vapid: try VAPID.openOrCreate(in: directory), settings: settings, accessOf: accessOf,
                 isUnknown: isUnknown, mayReturn: { [weak registry] in await registry?.mayReturn($0) ?? true },
-                logger: logger)
+                formerEnd: { [weak registry] in registry?.formerEnd(of: $0) }, logger: logger)
         } catch {
             logger.error("browsers are not notified, because the key cannot be kept", metadata: ["reason": "\(error)"])
             return nil

@@ -34,6 +34,7 @@ actor PushService {
     private let accessOf: @Sendable (String) -> Access
     private let isUnknown: @Sendable (String) -> Bool
     private let mayReturn: @Sendable (String) async -> Bool
+    private let formerEnd: @Sendable (String) -> Date?
     private let client: PushClient
     private let logger: Logger
     private let inbox: AsyncStream<PushHappening>.Continuation
@@ -46,11 +47,13 @@ actor PushService {
     ///   - accessOf: what a principal may do.
     ///   - isUnknown: whether that is not known, because the record of the principal's token may be damaged.
     ///   - mayReturn: whether a principal has no rights only because the time of its token is over.
+    ///   - formerEnd: when an earlier holder of a principal's name ended; nil where there was none.
     init(
         hub: HomeHub, subscriptions: PushSubscriptions, vapid: VAPID, settings: GatewayConfiguration.Push,
         client: PushClient? = nil, accessOf: @escaping @Sendable (String) -> Access,
         isUnknown: @escaping @Sendable (String) -> Bool = { _ in false },
-        mayReturn: @escaping @Sendable (String) async -> Bool = { _ in false }, logger: Logger
+        mayReturn: @escaping @Sendable (String) async -> Bool = { _ in false },
+        formerEnd: @escaping @Sendable (String) -> Date? = { _ in nil }, logger: Logger
     ) {
         self.hub = hub
         self.subscriptions = subscriptions
@@ -60,6 +63,7 @@ actor PushService {
         self.accessOf = accessOf
         self.isUnknown = isUnknown
         self.mayReturn = mayReturn
+        self.formerEnd = formerEnd
         self.logger = logger
         (happenings, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.backlog))
     }
@@ -82,12 +86,16 @@ actor PushService {
         }
     }
 
-    /// Forgets the browsers of principals whose rights have ended while the gateway was stopped, and of those who do
-    /// not return. It is called at the start and once a minute.
+    /// Forgets the browsers of principals whose rights have ended while the gateway was stopped, of those who do not
+    /// return, and of earlier holders of a name. It is called at the start and once a minute.
     func endRightless() async {
         let principals = Set(await subscriptions.all.map(\.principal))
-        for principal in principals.sorted() where accessOf(principal) == .nothing && !isUnknown(principal) {
-            await endBrowsers(of: principal)
+        for principal in principals.sorted() {
+            if accessOf(principal) == .nothing {
+                if !isUnknown(principal) { await endBrowsers(of: principal) }
+            } else if let end = formerEnd(principal) {
+                await subscriptions.end(of: principal, madeUntil: end)
+            }
         }
     }
 

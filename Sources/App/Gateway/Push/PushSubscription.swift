@@ -34,6 +34,7 @@ struct PushSubscription: Sendable, Codable, Equatable {
     var wishes: Wishes
     /// The origin of the page on which it was made, which push services get as a contact.
     var page: String
+    /// Since when it is this principal's.
     var createdAt: Date
     /// How many messages the service has refused since one was accepted.
     var refusals = 0

@@ -70,6 +70,7 @@ actor PushSubscriptions {
         if var known = stored.values.first(where: { $0.subscription.endpoint == endpoint.url }) {
             if known.subscription.principal != principal {
                 try makePlace(for: principal, takingOver: known.subscription.id)
+                known.subscription.createdAt = now
             }
             known.subscription.principal = principal
             known.subscription.recipient = recipient
@@ -101,9 +102,10 @@ actor PushSubscriptions {
         try forget(id)
     }
 
-    /// Forgets all browsers of a principal that may see nothing any more.
-    func end(of principal: String) {
-        for subscription in all(of: principal) {
+    /// Forgets the browsers of a principal that may see nothing any more.
+    /// - Parameter last: only those that were registered until then; nil for all.
+    func end(of principal: String, madeUntil last: Date? = nil) {
+        for subscription in all(of: principal) where last.map({ subscription.createdAt <= $0 }) ?? true {
             do throws(HomeError) { try forget(subscription.id) } catch {
                 logger.error("a browser to notify cannot be removed", metadata: ["reason": "\(error)"])
             }

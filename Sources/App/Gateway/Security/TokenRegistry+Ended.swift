@@ -44,6 +44,14 @@ extension TokenRegistry {
         return oldRecords[newest.id, default: 0] < Self.endedChecks
     }
 
+    /// When the last token of the API ended that had the name of a token of the file; nil where there was none. Nobody
+    /// compares the names when the file is written, so what was registered until then may be another person's.
+    nonisolated func formerEnd(of principal: String) -> Date? {
+        guard file.holders.contains(where: { $0.name == principal }) else { return nil }
+        let now = self.now()
+        return records.values.filter { $0.record.name == principal }.compactMap { $0.record.end(by: now) }.max()
+    }
+
     /// The old records that others need: a token whose maker does not exist is revoked at the next start. A revoked token has
     /// made nothing that works.
     private static func makers(of records: [String: Stored], without old: [Stored]) -> Set<String> {
