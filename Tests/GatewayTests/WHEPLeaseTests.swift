@@ -24,7 +24,8 @@ import Transport
             let gateway = try TestGateway()
             self.gateway = gateway
             keeper = WHEPLeaseKeeper(
-                sessions: gateway.api.whepSessions, hub: gateway.hub, tokens: gateway.api.tokens)
+                sessions: gateway.api.whepSessions, cameraStreams: gateway.api.cameraStreams, hub: gateway.hub,
+                tokens: gateway.api.tokens)
         }
 
         var alive: [String] {

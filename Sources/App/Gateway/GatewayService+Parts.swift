@@ -4,7 +4,6 @@ import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
-import Signalling
 
 /// Counts listeners, and calls back when the last one is open.
 actor Readiness {
@@ -81,7 +80,6 @@ struct PicturePruner: Service {
 /// connections.
 struct Ticker: Service {
     let hub: HomeHub
-    let cameraStreams: CameraStreams
     let tokens: TokenRegistry
     let reporter: ConnectionReporter
     var push: PushService?
@@ -110,8 +108,6 @@ struct Ticker: Service {
             await tokens.removeEnded()
             await push?.endRightless()
         }
-        guard tick.isMultiple(of: 5) else { return }
-        await cameraStreams.removeEnded(hub.signalling.views)
     }
 }
 

@@ -343,9 +343,9 @@ public struct GatewayService: Service {
             SessionEnder(hub: hub, logger: logger),
             HomeFollower(hub: hub),
             Ticker(
-                hub: hub, cameraStreams: api.cameraStreams, tokens: registry,
-                reporter: ConnectionReporter(shared: shared, logger: logger), push: push),
-            WHEPLeaseKeeper(sessions: api.whepSessions, hub: hub, tokens: registry),
+                hub: hub, tokens: registry, reporter: ConnectionReporter(shared: shared, logger: logger), push: push),
+            WHEPLeaseKeeper(
+                sessions: api.whepSessions, cameraStreams: api.cameraStreams, hub: hub, tokens: registry),
             MQTTEnder(mqtt: mqtt),
             AutomationRunner(
                 service: automations, records: automationRecords, isEnabled: configuration.automations.isEnabled),

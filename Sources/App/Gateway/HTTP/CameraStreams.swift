@@ -91,12 +91,21 @@ final class CameraStreams: Sendable {
         }
     }
 
+    /// The live views that have begun.
+    var begun: Set<String> { Set(streams.withLock { $0.values.compactMap(\.session) }) }
+
     /// Forgets the streams whose live views have ended. An address takes one offer, so nothing can use them again.
     func removeEnded(_ views: any LiveViewServing) async {
         // A live view that begins from here on may not be among the leases.
-        let begun = Set(streams.withLock { $0.values.compactMap(\.session) })
+        let begun = self.begun
         guard !begun.isEmpty else { return }
-        let ended = begun.subtracting(await views.leases().map(\.mediaSessionId))
+        removeEnded(of: begun, alive: Set(await views.leases().map(\.mediaSessionId)))
+    }
+
+    /// Forgets the streams of those of the live views `begun` that are not alive. One that has begun since then stays.
+    func removeEnded(of begun: Set<String>, alive: Set<String>) {
+        let ended = begun.subtracting(alive)
+        guard !ended.isEmpty else { return }
         streams.withLock { streams in
             streams = streams.filter { $0.value.session.map { !ended.contains($0) } ?? true }
         }

@@ -4,11 +4,13 @@ import ServiceLifecycle
 import Signalling
 import Transport
 
-/// Extends the leases of connected WHEP viewers in time.
+/// Extends the leases of connected WHEP viewers in time, and forgets what the gateway knows of views that have ended: theirs,
+/// and the streams of a cloud, whose viewers extend nothing either.
 ///
 /// It looks at the leases when one of them is due, and when a view has begun. Nothing else can make a lease due sooner:
 /// its end never moves to an earlier time. A due lease may have to wait for its viewer to connect, or for a right. The
-/// keeper looks at it again until it ends, so it depends on no report of such a change.
+/// keeper looks at it again until it ends, so it depends on no report of such a change. What belongs to a view that has ended
+/// goes at the next of these looks: it only takes memory until then, and gives way when a cloud needs its place.
 struct WHEPLeaseKeeper: Service {
     /// A lease that has no more time than this is due.
     static let margin: Duration = .seconds(30)
@@ -18,6 +20,7 @@ struct WHEPLeaseKeeper: Service {
     static let longestPause: Duration = .seconds(86_400)
 
     let sessions: WHEPSessions
+    let cameraStreams: CameraStreams
     let hub: HomeHub
     let tokens: TokenRegistry
 
@@ -40,9 +43,11 @@ struct WHEPLeaseKeeper: Service {
     func extendLeases() async -> Duration? {
         let views = hub.signalling.views
         // A view that begins from here on may not be among the leases.
-        let begun = await sessions.begun
+        let (begun, streamed) = (await sessions.begun, cameraStreams.begun)
         let leases = await views.leases()
-        let entries = await sessions.removeEnded(of: begun, alive: Set(leases.map(\.mediaSessionId)))
+        let alive = Set(leases.map(\.mediaSessionId))
+        let entries = await sessions.removeEnded(of: begun, alive: alive)
+        cameraStreams.removeEnded(of: streamed, alive: alive)
         var pauses: [Duration] = []
         for lease in leases {
             guard let entry = entries[lease.mediaSessionId] else { continue }
