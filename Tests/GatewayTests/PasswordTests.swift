@@ -165,4 +165,17 @@ import Transport
         #expect(delays.begin("2001:db8::77", "eve", at: now) != nil)
         #expect(delays.begin("2001:db8:0:1::7", "eve", at: now) == nil)
     }
+
+    @Test func `of a name that is longer than anybody's only the beginning is remembered`() {
+        var delays = SignInDelays()
+        let now = Instant(nanoseconds: 1_000_000_000)
+        let longest = String(repeating: "n", count: TokenRegistry.longestName)
+        for index in 0..<SignInDelays.attempts {
+            let name = longest + "n" + String(repeating: "\(index)", count: 1_000)
+            #expect(delays.begin("192.0.2.1", name, at: now) == nil)
+        }
+        #expect(delays.begin("192.0.2.1", longest + "n and more", at: now) == .seconds(1))
+        // The longest name that somebody can have is a name of its own.
+        #expect(delays.begin("192.0.2.1", longest, at: now) == nil)
+    }
 }

@@ -63,6 +63,9 @@ struct SignInDelays {
         if let given = address, given.family == .ipv6 {
             address = TransportAddress(ipv6High: given.high, low: 0, port: 0)
         }
+        // A stranger may send a name of a hundred kilobytes, and thousands of records are kept. Nobody has a longer name than
+        // this beginning, so it stands for all names that begin so.
+        let name = String(name.unicodeScalars.prefix(TokenRegistry.longestName + 1))
         return [(Key(host: address, name: name), attempts), (Key(host: address, name: nil), attemptsOfAnyName)]
     }
 
