@@ -128,6 +128,30 @@ import Transport
         }
     }
 
+    @Test func `a token among the protocols of a WebSocket opens no request with a body`() async throws {
+        let gateway = try await Self.gateway()
+        try await gateway.addToken("gatehouse_app", named: "app", .everything)
+        try await gateway.run { client in
+            let arrivals = Arrivals()
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelInitializer { $0.pipeline.addHandler(arrivals) }
+                .connect(host: "127.0.0.1", port: client.port).get()
+            let body = #"{"name":"Cabin"}"#
+            let request =
+                "POST /v1/structures HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                + "Sec-WebSocket-Protocol: gatehouse, gatehouse.bearer.gatehouse_app\r\n"
+                + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body
+            try await channel.writeAndFlush(ByteBuffer(string: request)).get()
+            var answer = ""
+            var bytes = arrivals.bytes.makeAsyncIterator()
+            while !answer.contains("\r\n\r\n"), let more = await bytes.next() { answer += String(buffer: more) }
+            #expect(answer.hasPrefix("HTTP/1.1 401 "), "\(answer)")
+            #expect(await gateway.hub.structures().count == 1)
+            // The gateway may have closed it first.
+            try? await channel.close().get()
+        }
+    }
+
     @Test func `a socket that was opened before its token lost a right does not use it`() async throws {
         let gateway = try await Self.gateway()
         let id = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read, .media])]))

@@ -18,8 +18,10 @@ enum WebSocketHandshake {
 
     /// The token among the protocols that a client offers; nil if there is none. It is never chosen as the protocol, so it is
     /// not sent back.
+    ///
+    /// A handshake is a GET. The body of another request would not be held until its sender's rights are checked again.
     static func token(in request: Request) -> String? {
-        guard isRequested(request) else { return nil }
+        guard request.method == .get, isRequested(request) else { return nil }
         return tokens(request.headers[values: .secWebSocketProtocol])
             .first { $0.hasPrefix(tokenPrefix) }.map { String($0.dropFirst(tokenPrefix.count)) }
     }
