@@ -19,13 +19,25 @@ struct AuthorizationMiddleware: RouterMiddleware {
         next: (Request, GatewayRequestContext) async throws -> Response
     ) async throws -> Response {
         // Only a request without a route has no endpoint. It ends as not found.
-        if let path = context.endpointPath { try check(request, path, context) }
-        return try await next(request, context)
+        guard let path = context.endpointPath else { return try await next(request, context) }
+        try check(request.method, path, context)
+        return try await next(held(request, path, context), context)
     }
 
-    private func check(_ request: Request, _ path: String, _ context: GatewayRequestContext) throws {
+    /// The request with a body that counts only if the token permits the same at its end. A device may have left the place
+    /// for which the token permits something, which does not change the token.
+    private func held(_ request: Request, _ path: String, _ context: GatewayRequestContext) -> Request {
+        let method = request.method
+        guard method != .get, method != .head else { return request }
+        var request = request
+        request.body = RequestBody(
+            asyncSequence: AuthorizedBody(body: request.body) { try check(method, path, context) })
+        return request
+    }
+
+    private func check(_ method: HTTPRequest.Method, _ path: String, _ context: GatewayRequestContext) throws {
         if publicPaths.contains(path) { return }
-        let entry = RouteTable.Entry(path: RouteTable.template(path), method: request.method)
+        let entry = RouteTable.Entry(path: RouteTable.template(path), method: method)
         switch RoutePermissions.need(of: entry) {
         case .nothing, .secret: return
         case .token: _ = try authorization(context)

@@ -1,11 +1,11 @@
 import Hummingbird
 import NIOCore
 
-/// A body that ends only if the sender's token still permits what it permitted when the request came. Without that, a
-/// client could keep the last byte back until it has lost its rights, and use them then.
+/// A body that ends only if its sender may still do what it could do when the request came. Without that, a client could
+/// keep the last byte back until it has lost its rights, and use them then.
 struct AuthorizedBody: AsyncSequence, Sendable {
     let body: RequestBody
-    /// Fails if the token permits less than before.
+    /// Fails if the sender may do less than before.
     let check: @Sendable () throws -> Void
 
     struct AsyncIterator: AsyncIteratorProtocol {
