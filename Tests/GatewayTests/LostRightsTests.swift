@@ -239,6 +239,63 @@ import Transport
         }
     }
 
+    @Test(arguments: [
+        "/v1/devices/door/snapshot.jpg", "/v1/devices/door/live.mjpeg", "/api/frame.jpeg?src=door",
+    ])
+    func `a picture that is taken while its token loses the right is not shown`(path: String) async throws {
+        let gateway = try await Self.gateway()
+        let id = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read, .media])]))
+        await gateway.liveView.closeGate()
+        try await gateway.run { client in
+            async let answer = client.send(.get, path, token: "gatehouse_app")
+            #expect(await eventually { await gateway.liveView.isWaiting })
+            try await gateway.api.tokens.change(id) { $0.access = Access([.init([.read])]) }
+            await gateway.liveView.openGate()
+            let status = try await answer.status
+            #expect(status == .forbidden)
+        }
+    }
+
+    @Test func `an event's picture that is taken while its token loses the right gets no address`() async throws {
+        let gateway = try await Self.gateway()
+        let id = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read, .media])]))
+        gateway.camera.send(.doorbellPressed(.init()))
+        gateway.camera.finish()
+        await gateway.hub.run()
+        let events = try await gateway.hub.events(of: "door")
+        let event = try #require(events.first?.id)
+        await gateway.liveView.closeGate()
+        try await gateway.run { client in
+            let body =
+                #"{"command":"sdm.devices.commands.CameraEventImage.GenerateImage","params":{"eventId":"\#(event)"}}"#
+            async let answer = client.send(
+                .post, "/v1/enterprises/home/devices/door:executeCommand", body, type: Self.json,
+                token: "gatehouse_app")
+            #expect(await eventually { await gateway.liveView.isWaiting })
+            try await gateway.api.tokens.change(id) { $0.access = Access([.init([.read])]) }
+            await gateway.liveView.openGate()
+            let status = try await answer.status
+            #expect(status == .forbidden)
+        }
+    }
+
+    @Test func `a series shows no picture that is taken while its token loses the right`() async throws {
+        let gateway = try await Self.gateway()
+        let id = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read, .media])]))
+        await gateway.liveView.closeGate()
+        try await gateway.run { client in
+            async let answer = client.send(.get, "/v1/devices/door/live.mjpeg?rate=10", token: "gatehouse_app")
+            #expect(await eventually { await gateway.liveView.isWaiting })
+            await gateway.liveView.letWaitingPass()
+            // The second picture.
+            #expect(await eventually { await gateway.liveView.isWaiting })
+            try await gateway.api.tokens.change(id) { $0.access = Access([.init([.read])]) }
+            await gateway.liveView.openGate()
+            let series = try await answer.text
+            #expect(series.components(separatedBy: "Content-Type: image/jpeg").count == 2)
+        }
+    }
+
     @Test func `a stream that was promised to a cloud ends with the right, and with the password`() async throws {
         let gateway = try await Self.gateway()
         let id = try await gateway.addToken("gatehouse_cloud", named: "cloud", .everything)

@@ -45,16 +45,21 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         for session in list where session.expiresInSeconds <= 0 { drop(session.mediaSessionId) }
     }
 
-    /// Lets starts wait until ``openGate()``.
+    /// Lets starts and pictures wait until ``openGate()``.
     package func closeGate() { isGated = true }
 
     package func openGate() {
         isGated = false
-        for start in waiting { start.resume() }
+        letWaitingPass()
+    }
+
+    /// Lets pass what waits now. What comes later waits.
+    package func letWaitingPass() {
+        for one in waiting { one.resume() }
         waiting = []
     }
 
-    /// Whether a start waits.
+    /// Whether a start or a picture waits.
     package var isWaiting: Bool { !waiting.isEmpty }
 
     package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
@@ -218,6 +223,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package func snapshot(
         of deviceID: String, maximumWidth: Int?
     ) async throws(SignallingError) -> CameraSnapshot {
+        if isGated { await withCheckedContinuation { waiting.append($0) } }
         if let error = snapshotError { throw error }
         snapshotWidths.append(maximumWidth)
         // The markers of an image without content.

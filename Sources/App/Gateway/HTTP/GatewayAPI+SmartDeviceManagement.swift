@@ -83,7 +83,7 @@ extension GatewayAPI {
                 Executed(
                     results: try await execute(
                         try SDMCommand(json: await JSONBody.data(from: request)), of: id, by: caller,
-                        base: addresses.base(of: request))))
+                        holding: authorization(context), base: addresses.base(of: request))))
         }
         router.post("/v1/projects/:project/subscriptions/:subscription") { request, context in
             let project = try Self.project(context)
@@ -166,7 +166,8 @@ extension GatewayAPI {
     }
 
     private func execute(
-        _ command: SDMCommand, of device: String, by caller: Caller, base: String
+        _ command: SDMCommand, of device: String, by caller: Caller, holding authorization: Authorization,
+        base: String
     ) async throws -> SDMStreams.Results {
         let streams = SDMStreams(hub)
         switch command {
@@ -181,7 +182,7 @@ extension GatewayAPI {
             guard let age = try await hub.age(ofEvent: event, of: device), age <= Self.longestEvent else {
                 throw HomeError.failedPrecondition("The camera image is no longer available for download.")
             }
-            let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: 640)
+            let picture = try await picture(of: device, maximumWidth: 640, for: authorization)
             do { try picture.permit?.check() } catch {
                 throw HomeError.failedPrecondition("The camera's pictures are switched off.")
             }

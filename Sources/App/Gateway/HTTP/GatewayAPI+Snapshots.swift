@@ -38,7 +38,7 @@ extension GatewayAPI {
         let place = try snapshotPlaces.take(for: context.principal ?? "")
         let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
         try await hub.requireDevice(device)
-        let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
+        let picture = try await picture(of: device, maximumWidth: width, for: authorization(context))
         let (seconds, attoseconds) = picture.age.components
         let milliseconds = max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
         return Response(
@@ -51,6 +51,16 @@ extension GatewayAPI {
             body: Self.body(
                 picture.jpeg, place: place,
                 check: { try picture.permit?.check() }, end: { picture.permit?.end() }))
+    }
+
+    /// A picture of now. A camera may take seconds for it, and the token may lose the right meanwhile.
+    /// - Throws: what ``TokenRegistry/requireStill(_:toGive:)`` throws, and why the camera has no picture.
+    func picture(
+        of device: String, maximumWidth: Int?, for authorization: Authorization
+    ) async throws -> CameraSnapshot {
+        let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: maximumWidth)
+        try tokens.requireStill(authorization)
+        return picture
     }
 
     /// Asks whether pictures of a device may leave.

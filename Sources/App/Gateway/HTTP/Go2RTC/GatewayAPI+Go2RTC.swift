@@ -244,7 +244,7 @@ extension GatewayAPI {
         let device = try await go2RTCDevice(request, context)
         let place = try snapshotPlaces.take(for: try principal(context))
         let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
-        let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
+        let picture = try await picture(of: device, maximumWidth: width, for: authorization(context))
         return Response(
             status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "no-store"],
             body: .init(contentLength: picture.jpeg.count) { writer in

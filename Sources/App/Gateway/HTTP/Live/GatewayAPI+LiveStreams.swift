@@ -178,7 +178,7 @@ extension GatewayAPI {
         watcher.whenEnded { pause.end() }
         let snapshots = hub.signalling.snapshots
         // A client that may not see the camera, or asks for one that shows nothing, learns it now.
-        let first = try await snapshots.snapshot(of: device, maximumWidth: width)
+        let first = try await picture(of: device, maximumWidth: width, for: authorization(context))
         return Response(
             status: .ok,
             headers: Self.liveSeriesHeaders,
@@ -188,6 +188,8 @@ extension GatewayAPI {
                 try await withGracefulShutdownHandler {
                     repeat {
                         let due = ContinuousClock.now + .seconds(1 / rate)
+                        // The right to watch may have ended while the camera took the picture.
+                        guard !watcher.hasEnded else { break }
                         try picture.permit?.check()
                         try await writer.write(Self.part(picture.jpeg))
                         picture.permit?.end()
