@@ -157,6 +157,16 @@ struct RecordingStoreTests {
         #expect(bench.store.counters.deletedRecordings == 8)
     }
 
+    @Test("Recordings are as old as the caller's time makes them")
+    func ages() throws {
+        let bench = try Bench()
+        var recorder = FakeRecorder(device: "a", start: Self.now - 10_000_000, seed: 3)
+        let id = try bench.record(&recorder)
+        bench.store.retention = RecordingRetention(standard: .init(maximumAge: 5_000_000), headroom: 0)
+        #expect(bench.store.maintain(at: Self.now - 6_000_000).deleted.isEmpty)
+        #expect(bench.store.maintain(at: Self.now).deleted == [id])
+    }
+
     @Test("What still has to be uploaded stays, and what is behind it goes")
     func held() throws {
         let holder = Holder()

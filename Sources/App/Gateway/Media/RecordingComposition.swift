@@ -24,6 +24,8 @@ public struct RecordingComposition: Sendable {
     let uploads: RecordingUploads
     /// What the owner has to know.
     let alarms: RecordingAlarms
+    /// By what they grow old.
+    let time: RetentionTime
     let logger: Logger
 
     /// Opens the store; nil if the config has no section `recording`.
@@ -64,7 +66,7 @@ public struct RecordingComposition: Sendable {
         }
         return RecordingComposition(
             store: store, place: place, section: section, recorders: recorders, uploads: uploads, alarms: alarms,
-            logger: logger)
+            time: RetentionTime(in: stateDirectory, logger: logger), logger: logger)
     }
 
     /// What the routes of recordings need.
@@ -98,7 +100,7 @@ public struct RecordingComposition: Sendable {
         // The folder in the state folder is made again; another one may be there again.
         if place.folder.problem() != nil { place.folder.open() }
         // What a full disk kept from being completed at the start can be uploaded now.
-        guard !store.maintain().recovered.isEmpty else { return }
+        guard !store.maintain(at: time.now()).recovered.isEmpty else { return }
         uploads.uploader.resume(from: store)
     }
 

@@ -15,12 +15,14 @@ extension RecordingStore {
     /// Deletes what the retention says, writes ends for which there was no room, also those of an earlier run, adds the
     /// recordings that the index could not store, and checks whether recording may resume. The owner calls it every few
     /// seconds, from a thread that may wait.
+    /// - Parameter time: the time by which recordings grow old (``RetentionClock``), in milliseconds since 1970, UTC; nil
+    ///   for the wall clock.
     @discardableResult
-    public func maintain() -> MaintenanceReport {
+    public func maintain(at time: Int64? = nil) -> MaintenanceReport {
         var report = MaintenanceReport()
         guard checkFolder() == nil else { return report }
         // The index's faults are reported where they happen; the next round tries again.
-        try? deleteWhatIsDue(&report)
+        try? deleteWhatIsDue(at: time ?? now(), &report)
         retryEnds()
         retryIndexing()
         report.recovered = retryRecoveries()
@@ -29,9 +31,8 @@ extension RecordingStore {
     }
 
     /// Deletes in batches, until nothing is due or nothing more can be deleted.
-    private func deleteWhatIsDue(_ report: inout MaintenanceReport) throws(RecordingFault) {
+    private func deleteWhatIsDue(at now: Int64, _ report: inout MaintenanceReport) throws(RecordingFault) {
         let retention = self.retention
-        let now = self.now()
         var limit = 64
         while true {
             let totals = try self.totals()

@@ -1,0 +1,85 @@
+import DatagramPort
+import Foundation
+import Logging
+import PushAvStreamTransport
+import Transport
+
+/// The time by which recordings grow old. It is kept in the state folder, so that a clock that leaps while the gateway is
+/// off is noticed at the next start.
+final class RetentionTime: Sendable {
+    /// Where it is kept in the state folder.
+    static let fileName = "recording-time.json"
+    /// How often it is written, in milliseconds.
+    private static let interval: Int64 = 3_600_000
+
+    /// What the file holds.
+    private struct Kept: Codable {
+        /// Milliseconds since 1970, UTC.
+        var time: Int64
+    }
+
+    private struct State {
+        var clock: RetentionClock
+        /// The time in the file; nil if none is there.
+        var kept: Int64?
+    }
+
+    private let directory: StateDirectory
+    private let logger: Logger
+    private let state: Locked<State>
+    /// Whether the file could not be read and holds the time that counts.
+    private let isFileInTheWay: Bool
+
+    /// Reads the time of the earlier run.
+    init(in directory: StateDirectory, logger: Logger) {
+        self.directory = directory
+        self.logger = logger
+        let file = directory.readJSON(Kept.self, from: Self.fileName)
+        if let failure = file.failure {
+            logger.warning(
+                "a clock that was set ahead while the gateway was off makes recordings old, because the file cannot be used",
+                metadata: ["reason": "\(failure)"])
+        }
+        isFileInTheWay = file.isInTheWay
+        let kept = file.value.flatMap { $0.time >= 0 ? $0.time : nil }
+        state = Locked(State(clock: RetentionClock(after: kept), kept: kept))
+    }
+
+    /// The time that counts now, in milliseconds since 1970, UTC. One thread at a time asks for it; it may wait for the disk.
+    func now(
+        at reading: RetentionClock.Reading = RetentionClock.Reading(
+            wall: WallClock.milliseconds, uptime: MonotonicClock.now, isSynchronized: WallClock.isSynchronized)
+    ) -> Int64 {
+        let (time, before, lead, isDue) = state.withLock { state in
+            let before = state.clock.lead
+            let time = state.clock.time(at: reading)
+            let isDue = state.kept.map { abs(time &- $0) >= Self.interval } ?? true
+            if isDue { state.kept = time }
+            return (time, before, state.clock.lead, isDue)
+        }
+        report(lead: lead, before: before)
+        if isDue { keep(time) }
+        return time
+    }
+
+    private func report(lead: Int64, before: Int64) {
+        if lead > before {
+            logger.warning(
+                "the machine's clock has leapt ahead; recordings grow old by it when a time server confirms it, or in a day",
+                metadata: ["hours": "\(lead / 3_600_000)"])
+        } else if before > 0, lead == 0 {
+            logger.notice("recordings grow old by the machine's clock again")
+        }
+    }
+
+    private func keep(_ time: Int64) {
+        guard !isFileInTheWay else { return }
+        do {
+            let text = try JSONEncoder().encode(Kept(time: time))
+            try directory.writePrivate(Self.fileName, String(decoding: text, as: UTF8.self))
+        } catch {
+            // The next hour tries again.
+            logger.warning("the time of the recordings cannot be kept", metadata: ["reason": "\(error)"])
+        }
+    }
+}
