@@ -3,7 +3,7 @@
 export class TestElement {
   constructor(name = "div") {
     Object.assign(this, {
-      name, className: "", id: "", hidden: false, value: "", dataset: {}, style: {}, attributes: new Map(), listeners: new Map(), own: "",
+      name, tag: name, className: "", id: "", hidden: false, value: "", dataset: {}, style: {}, attributes: new Map(), listeners: new Map(), own: "",
     });
     /** @type {TestElement[]} */
     this.childNodes = [];
@@ -58,8 +58,13 @@ export class TestElement {
   }
   contains(node) { return node === this || this.childNodes.some((one) => one.contains(node)); }
   querySelector(name) { return this.querySelectorAll(name)[0] ?? null; }
-  /** Only by the name of the elements. */
-  querySelectorAll(name) { return this.childNodes.flatMap((one) => [...(one.name === name ? [one] : []), ...one.querySelectorAll(name)]); }
+  /** By what the elements are, by the names of controls and by classes, with commas between several. */
+  querySelectorAll(selector) {
+    const wanted = selector.split(", ");
+    const fits = (one) => wanted.some((name) => name === one.name || name === one.tag || (name.startsWith(".") && one.className.split(" ").includes(name.slice(1))));
+    return this.childNodes.flatMap((one) => [...(fits(one) ? [one] : []), ...one.querySelectorAll(selector)]);
+  }
+  closest(name) { return this.tag === name ? this : this.parentNode?.closest(name) ?? null; }
   setAttribute(name, value) { this.attributes.set(name, value); }
   getAttribute(name) { return this.attributes.get(name) ?? null; }
   removeAttribute(name) { this.attributes.delete(name); }
@@ -98,7 +103,7 @@ export function replaceDocument() {
   /** @type {Map<string, TestElement>} */
   const named = new Map();
   const body = new TestElement("body");
-  for (const kind of ["HTMLElement", "HTMLInputElement", "HTMLFormElement", "HTMLButtonElement", "HTMLImageElement"]) replace(kind, TestElement);
+  for (const kind of ["HTMLElement", "HTMLInputElement", "HTMLFormElement", "HTMLButtonElement", "HTMLImageElement", "HTMLSelectElement"]) replace(kind, TestElement);
   for (const kind of ["IntersectionObserver", "ResizeObserver"]) {
     replace(kind, class {
       observe() {}
@@ -114,7 +119,7 @@ export function replaceDocument() {
       body.append(named.get(id));
       return named.get(id);
     },
-    addEventListener: () => {}, querySelector: () => null, querySelectorAll: () => [],
+    addEventListener: () => {}, querySelector: () => null, querySelectorAll: (name) => body.querySelectorAll(name),
   });
   replace("addEventListener", () => {});
   replace("navigator", { onLine: true });

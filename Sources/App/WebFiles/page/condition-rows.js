@@ -1,5 +1,7 @@
 import { choiceKey, choiceOptions, entityKey, entityOf, fieldWords, shapeOf } from "./candidates.js";
-import { checkField, dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
+import {
+  afterRemoval, checkField, dayFields, drawn, durationField, firstControl, inputField, partList, selectField,
+} from "./editor-controls.js";
 import { Button, element } from "./dom.js";
 import { clockText, operatorWords } from "./automation-words.js";
 import { t } from "./text.js";
@@ -50,9 +52,9 @@ export function blockList(blocks, desk) {
   return partList({
     parts: blocks, noun: t("conditionRows.condition"), isOrdered: true, placed: desk.placed,
     build: (block) => blockFields(block, desk, true),
-    more: (parts, redraw) => new Button("plus", t("conditionRows.addACondition"), () => {
+    more: (parts, added) => new Button("plus", t("conditionRows.addACondition"), () => {
       parts.push(newBlock(desk));
-      redraw();
+      added();
     }).node,
   });
 }
@@ -99,7 +101,7 @@ function compareRow(desk, key, wanted) {
  * @param {boolean} mayLast whether it may have to hold for a while
  */
 export function blockFields(block, desk, mayLast) {
-  return drawn("block", (redraw) => {
+  return drawn("block", (redraw, marks) => {
     const rows = block.rows.map((row, index) => {
       const replace = (/** @type {Row} */ other) => {
         block.rows[index] = other;
@@ -109,11 +111,13 @@ export function blockFields(block, desk, mayLast) {
       if (block.rows.length > 1) {
         const bin = new Button("close", t("conditionRows.remove"), () => {
           block.rows.splice(index, 1);
-          redraw();
+          redraw(...afterRemoval(index));
         }, "button plain");
+        marks.set(`remove ${index}`, bin.node);
         bin.node.setAttribute("aria-label", t("conditionRows.removeComparisonNumber", { number: index + 1 }));
         node.append(bin.node);
       }
+      marks.set(`new ${index}`, firstControl(node));
       desk.placed(row, node);
       return node;
     });
@@ -123,10 +127,12 @@ export function blockFields(block, desk, mayLast) {
       parts.unshift(selectField(t("conditionRows.ofThese"), "join", [["and", t("conditionRows.allMustHold")], ["or", t("conditionRows.oneMustHold")]], block.join,
         (value) => { block.join = value === "or" ? "or" : "and"; }));
     }
-    parts.push(new Button("plus", t("conditionRows.anotherComparison"), () => {
+    const add = new Button("plus", t("conditionRows.anotherComparison"), () => {
       block.rows.push(firstRow(desk));
-      redraw();
-    }, "button compact").node);
+      redraw(`new ${block.rows.length - 1}`);
+    }, "button compact").node;
+    marks.set("add", add);
+    parts.push(add);
     if (mayLast) parts.push(...lastingFields(block, redraw));
     return parts;
   });

@@ -5,6 +5,8 @@ import { locale, lower, t } from "./text.js";
 let fields = 0;
 
 /** @typedef {[value: string, words: string, isDisabled?: boolean]} Option */
+/** @typedef {(...wanted: string[]) => void} Redraw wanted: the marks that may have the focus, the first one at best */
+/** @typedef {Map<string, HTMLElement | null>} Marks what may have the focus when a part was drawn again */
 
 /**
  * A control with its label. The name finds it again after its row was drawn again.
@@ -127,23 +129,46 @@ export const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday",
 
 /**
  * A part of the editor that is drawn again when what it shows becomes something else. The control that had the focus has it
- * again.
+ * again. A button that adds, moves or removes something is gone then. It names the marks that may have the focus instead: the
+ * first one that can have it gets it.
  * @param {string} className
- * @param {(redraw: () => void) => Node[]} build
+ * @param {(redraw: Redraw, marks: Marks) => Node[]} build
  * @returns {HTMLDivElement}
  */
 export function drawn(className, build) {
   const node = element("div", className);
-  const draw = () => {
+  /** @type {Marks} */
+  const marks = new Map();
+  /** @param {string} name */
+  const controls = (name) => {
+    /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */
+    const all = node.querySelectorAll("input, select");
+    return [...all].filter((one) => one.name === name);
+  };
+  /** @type {Redraw} */
+  const draw = (...wanted) => {
     const held = document.activeElement;
-    const name = node.contains(held) && (held instanceof HTMLInputElement || held instanceof HTMLSelectElement) ? held.name : "";
-    node.replaceChildren(...build(draw));
-    if (!name) return;
-    const again = node.querySelector(`[name="${CSS.escape(name)}"]`);
-    if (again instanceof HTMLElement) again.focus();
+    const isControl = node.contains(held) && (held instanceof HTMLInputElement || held instanceof HTMLSelectElement);
+    const name = isControl ? held.name : "";
+    // Each row has a control of this name.
+    const place = isControl ? controls(name).indexOf(held) : -1;
+    marks.clear();
+    node.replaceChildren(...build(draw, marks));
+    const marked = wanted.map((mark) => marks.get(mark)).find((one) => one && !(one instanceof HTMLButtonElement && one.disabled));
+    (marked ?? controls(name)[place])?.focus();
   };
   draw();
   return node;
+}
+
+/**
+ * What takes the focus in something new: its first field, or the button that adds one.
+ * @param {HTMLElement} node
+ */
+export function firstControl(node) {
+  /** @type {HTMLElement | null} */
+  const field = node.querySelector("select, input");
+  return field ?? [...node.querySelectorAll("button")].at(-1) ?? null;
 }
 
 /**
@@ -153,12 +178,12 @@ export function drawn(className, build) {
  * @param {Part[]} options.parts changed in place
  * @param {string} options.noun what one is called for those who hear the page
  * @param {(part: Part, replace: (other: Part) => void) => Node} options.build
- * @param {(parts: Part[], redraw: () => void) => Node} options.more what adds one
+ * @param {(parts: Part[], added: () => void) => HTMLElement} options.more what adds one
  * @param {(part: Part, node: HTMLElement) => void} options.placed tells where a part is shown
  * @param {boolean} [options.isOrdered] whether their order counts
  */
 export function partList({ parts, noun, build, more, placed, isOrdered = false }) {
-  return drawn("parts-list", (redraw) => {
+  return drawn("parts-list", (redraw, marks) => {
     const boxes = parts.map((part, index) => {
       const replace = (/** @type {Part} */ other) => {
         parts[parts.indexOf(part)] = other;
@@ -167,7 +192,9 @@ export function partList({ parts, noun, build, more, placed, isOrdered = false }
       const move = (/** @type {number} */ by) => {
         parts.splice(index, 1);
         parts.splice(index + by, 0, part);
-        redraw();
+        // At an end of the list, the button that was pressed can do no more.
+        const place = index + by;
+        redraw(...by < 0 ? [`up ${place}`, `down ${place}`] : [`down ${place}`, `up ${place}`]);
       };
       const head = element("div", "box-head", element("span", "", `${noun} ${index + 1}`));
       if (isOrdered && parts.length > 1) {
@@ -175,21 +202,33 @@ export function partList({ parts, noun, build, more, placed, isOrdered = false }
         const down = small("down", t("editor.moveDown", { noun: lower(noun), number: index + 1 }), () => move(1));
         up.disabled = index === 0;
         down.disabled = index === parts.length - 1;
+        marks.set(`up ${index}`, up).set(`down ${index}`, down);
         head.append(up, down);
       }
-      head.append(small("close", t("editor.remove", { noun: lower(noun), number: index + 1 }), () => {
+      const bin = small("close", t("editor.remove", { noun: lower(noun), number: index + 1 }), () => {
         parts.splice(index, 1);
-        redraw();
-      }));
+        redraw(...afterRemoval(index));
+      });
+      marks.set(`remove ${index}`, bin);
+      head.append(bin);
       const box = element("div", "box", head, build(part, replace), element("div", "box-issues"));
       box.setAttribute("role", "group");
       box.setAttribute("aria-label", `${noun} ${index + 1}`);
+      marks.set(`new ${index}`, firstControl(box));
       placed(part, box);
       return box;
     });
-    return [...boxes, more(parts, redraw)];
+    const add = more(parts, () => redraw(`new ${parts.length - 1}`, "add"));
+    marks.set("add", add);
+    return [...boxes, add];
   });
 }
+
+/**
+ * The marks for the focus when a row was removed: the button that removes what is in its place now, or the row before.
+ * @param {number} index
+ */
+export function afterRemoval(index) { return [`remove ${index}`, `remove ${index - 1}`, "add"]; }
 
 /**
  * @param {import("./dom.js").Shape} shape

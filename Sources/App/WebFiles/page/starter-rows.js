@@ -21,9 +21,9 @@ import { askedFields, firstValue, valueField } from "./value-fields.js";
 export function starterList(starters, desk) {
   return partList({
     parts: starters, noun: t("starterRows.starter"), placed: desk.placed, build: (starter, replace) => starterFields(starter, desk, replace),
-    more: (parts, redraw) => new Button("plus", t("starterRows.addAStarter"), () => {
+    more: (parts, added) => new Button("plus", t("starterRows.addAStarter"), () => {
       parts.push(deviceStarter(desk) ?? { kind: "manual" });
-      redraw();
+      added();
     }).node,
   });
 }

@@ -1,6 +1,6 @@
 import { choiceKey, choiceOptions, commandWords, entityKey, entityOf, shapeOf } from "./candidates.js";
 import { blockFields, newBlock } from "./condition-rows.js";
-import { checkField, drawn, durationField, partList, selectField } from "./editor-controls.js";
+import { afterRemoval, checkField, drawn, durationField, firstControl, partList, selectField } from "./editor-controls.js";
 import { Button, element } from "./dom.js";
 import { plain } from "./history-words.js";
 import { t } from "./text.js";
@@ -24,9 +24,9 @@ export function stepList(steps, desk, isInParallel = false) {
   return partList({
     parts: steps, noun: t("stepRows.step"), isOrdered: true, placed: desk.placed,
     build: (step, replace) => stepFields(step, desk, replace, isInParallel),
-    more: (parts, redraw) => new Button("plus", t("stepRows.addAStep"), () => {
+    more: (parts, added) => new Button("plus", t("stepRows.addAStep"), () => {
       parts.push(actionStep(desk) ?? { kind: "delay", seconds: 60 });
-      redraw();
+      added();
     }).node,
   });
 }
@@ -60,7 +60,7 @@ function actionStep(desk, key, wanted) {
  * @param {boolean} isInParallel
  */
 function stepFields(step, desk, replace, isInParallel) {
-  return drawn("row-fields", (redraw) => {
+  return drawn("row-fields", (redraw, marks) => {
     const kind = step.kind === "command" || step.kind === "update" ? "action" : step.kind;
     /** @type {import("./editor-controls.js").Option[]} */
     const kinds = [["action", t("stepRows.aDeviceDoesSomething")], ["delay", t("stepRows.wait")], ["condition", t("stepRows.goOnOnlyIf")], ["suppress", t("stepRows.suppress")],
@@ -70,8 +70,8 @@ function stepFields(step, desk, replace, isInParallel) {
     switch (step.kind) {
       case "delay": case "suppress": return [chooser, durationField(t("stepRows.for"), "for", step.seconds, (seconds) => { step.seconds = seconds; })];
       case "condition": return [chooser, blockFields(step, desk, true)];
-      case "parallel": return [chooser, ...parallelFields(step, desk, redraw)];
-      case "choice": return [chooser, ...choiceFields(step, desk, redraw)];
+      case "parallel": return [chooser, ...parallelFields(step, desk, redraw, marks)];
+      case "choice": return [chooser, ...choiceFields(step, desk, redraw, marks)];
       default: return [chooser, ...actionFields(step, desk, replace, redraw)];
     }
   });
@@ -136,50 +136,66 @@ function actionFields(step, desk, replace, redraw) {
 /**
  * @param {import("./automation-model").ParallelStep} step changed in place
  * @param {Desk} desk
- * @param {() => void} redraw
+ * @param {import("./editor-controls.js").Redraw} redraw
+ * @param {import("./editor-controls.js").Marks} marks
  */
-function parallelFields(step, desk, redraw) {
-  const branches = step.branches.map((steps, index) => nested(t("stepRows.branchNumber", { number: index + 1 }), stepList(steps, desk, true), step.branches.length < 3 ? null : () => {
-    step.branches.splice(index, 1);
-    redraw();
-  }));
-  return [...branches, new Button("plus", t("stepRows.addABranch"), () => {
+function parallelFields(step, desk, redraw, marks) {
+  const branches = step.branches.map((steps, index) => {
+    const { node, bin } = nested(t("stepRows.branchNumber", { number: index + 1 }), stepList(steps, desk, true), step.branches.length < 3 ? null : () => {
+      step.branches.splice(index, 1);
+      redraw(...afterRemoval(index));
+    });
+    marks.set(`new ${index}`, firstControl(node)).set(`remove ${index}`, bin);
+    return node;
+  });
+  const add = new Button("plus", t("stepRows.addABranch"), () => {
     step.branches.push([actionStep(desk) ?? { kind: "delay", seconds: 60 }]);
-    redraw();
-  }, "button compact").node];
+    redraw(`new ${step.branches.length - 1}`);
+  }, "button compact").node;
+  marks.set("add", add);
+  return [...branches, add];
 }
 
 /**
  * @param {import("./automation-model").ChoiceStep} step changed in place
  * @param {Desk} desk
- * @param {() => void} redraw
+ * @param {import("./editor-controls.js").Redraw} redraw
+ * @param {import("./editor-controls.js").Marks} marks
  */
-function choiceFields(step, desk, redraw) {
+function choiceFields(step, desk, redraw, marks) {
   const branches = step.branches.map(({ block, steps }, index) => {
     const condition = element("div", "box", blockFields(block, desk, false), element("div", "box-issues"));
     desk.placed(block, condition);
     const title = index === 0 ? t("stepRows.if") : t("stepRows.elseIf");
     const content = element("div", "", condition, element("p", "nested-title", t("stepRows.then")), stepList(steps, desk));
-    return nested(title, content, index === 0 ? null : () => {
+    const { node, bin } = nested(title, content, index === 0 ? null : () => {
       step.branches.splice(index, 1);
-      redraw();
+      redraw(...afterRemoval(index));
     });
+    marks.set(`new ${index}`, firstControl(node)).set(`remove ${index}`, bin);
+    return node;
   });
   if (step.otherwise) {
-    branches.push(nested(t("stepRows.else"), stepList(step.otherwise, desk), () => {
+    const { node } = nested(t("stepRows.else"), stepList(step.otherwise, desk), () => {
       step.otherwise = null;
-      redraw();
-    }));
+      redraw("else");
+    });
+    marks.set("new else", firstControl(node));
+    branches.push(node);
   }
-  const buttons = element("div", "buttons", new Button("plus", t("stepRows.elseIf"), () => {
+  const add = new Button("plus", t("stepRows.elseIf"), () => {
     step.branches.push({ block: newBlock(desk), steps: [] });
-    redraw();
-  }, "button compact").node);
+    redraw(`new ${step.branches.length - 1}`);
+  }, "button compact").node;
+  marks.set("add", add);
+  const buttons = element("div", "buttons", add);
   if (!step.otherwise) {
-    buttons.append(new Button("plus", t("stepRows.else"), () => {
+    const otherwise = new Button("plus", t("stepRows.else"), () => {
       step.otherwise = [];
-      redraw();
-    }, "button compact").node);
+      redraw("new else");
+    }, "button compact").node;
+    marks.set("else", otherwise);
+    buttons.append(otherwise);
   }
   return [...branches, buttons];
 }
@@ -188,16 +204,19 @@ function choiceFields(step, desk, redraw) {
  * @param {string} title
  * @param {Node} content
  * @param {(() => void) | null} remove
+ * @returns {{ node: HTMLElement, bin: HTMLElement | null }} bin: the button that removes it
  */
 function nested(title, content, remove) {
   const head = element("div", "box-head", element("span", "", title));
+  /** @type {HTMLElement | null} */
+  let bin = null;
   if (remove) {
-    const { node } = new Button("close", t("stepRows.remove"), remove, "button plain");
-    node.setAttribute("aria-label", t("stepRows.removeTitle", { title }));
-    head.append(node);
+    bin = new Button("close", t("stepRows.remove"), remove, "button plain").node;
+    bin.setAttribute("aria-label", t("stepRows.removeTitle", { title }));
+    head.append(bin);
   }
   const node = element("div", "nested", head, content);
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", title);
-  return node;
+  return { node, bin };
 }
