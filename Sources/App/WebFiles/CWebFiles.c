@@ -296,6 +296,9 @@ static const char media_feed_js[] = {
 static const char media_sink_js[] = {
 #embed "page/media-sink.js"
 };
+static const char missing_fields_js[] = {
+#embed "page/missing-fields.js"
+};
 static const char mp4_boxes_js[] = {
 #embed "page/mp4-boxes.js"
 };
@@ -597,6 +600,7 @@ static const struct web_file page_files[] = {
     {"/assets/media-controls.js", "text/javascript; charset=utf-8", media_controls_js, sizeof media_controls_js},
     {"/assets/media-feed.js", "text/javascript; charset=utf-8", media_feed_js, sizeof media_feed_js},
     {"/assets/media-sink.js", "text/javascript; charset=utf-8", media_sink_js, sizeof media_sink_js},
+    {"/assets/missing-fields.js", "text/javascript; charset=utf-8", missing_fields_js, sizeof missing_fields_js},
     {"/assets/mp4-boxes.js", "text/javascript; charset=utf-8", mp4_boxes_js, sizeof mp4_boxes_js},
     {"/assets/network-change.js", "text/javascript; charset=utf-8", network_change_js, sizeof network_change_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},

@@ -10,6 +10,7 @@ import { Button, element } from "./dom.js";
 import { inputField } from "./editor-controls.js";
 import { modelOf } from "./graph-reading.js";
 import { graphOf, partAt } from "./graph-writing.js";
+import { missingFields } from "./missing-fields.js";
 import { pathOf } from "./run-path.js";
 import { starterList } from "./starter-rows.js";
 import { stepList } from "./step-rows.js";
@@ -66,6 +67,11 @@ class AutomationEditor {
     this.fault = new DialogFault();
     /** @type {Model | null} */
     this.model = null;
+    /**
+     * When, if and then.
+     * @type {HTMLElement[]}
+     */
+    this.sections = [];
     /** @type {WeakMap<object, HTMLElement>} */
     this.shown = new WeakMap();
     /** The graph as it was, so that only a change of it is written. */
@@ -98,8 +104,10 @@ class AutomationEditor {
   }
 
   nameFields() {
-    return element("div", "editor-names",
-      inputField(t("automationEditor.name"), "name", "text", this.name, (value) => { this.name = value; }, { required: true, maxLength: 60, placeholder: t("automationEditor.lightAtTheDoor") }),
+    const name = inputField(t("automationEditor.name"), "name", "text", this.name, (value) => { this.name = value; },
+      { required: true, maxLength: 60, placeholder: t("automationEditor.lightAtTheDoor") });
+    this.nameField = name.querySelector("input");
+    return element("div", "editor-names", name,
       inputField(t("automationEditor.description"), "description", "text", this.description, (value) => { this.description = value; }, { maxLength: 500 }));
   }
 
@@ -129,9 +137,10 @@ class AutomationEditor {
     this.trial = element("div", "trial");
     this.trial.setAttribute("role", "status");
     const simulate = new Button("history", t("automationEditor.tryOnPastDays", { triedDays }), () => this.simulate());
+    this.sections = [section(t("automationEditor.when"), starterList(model.starters, desk)),
+      section(t("automationEditor.if"), blockList(model.conditions, desk)), section(t("automationEditor.then"), stepList(model.steps, desk))];
     /** @type {Node[]} */
-    const parts = [this.nameFields(), section(t("automationEditor.when"), starterList(model.starters, desk)), section(t("automationEditor.if"), blockList(model.conditions, desk)),
-      section(t("automationEditor.then"), stepList(model.steps, desk)), simulate.node, this.trial];
+    const parts = [this.nameFields(), ...this.sections, simulate.node, this.trial];
     if (!this.automation && !this.isSuggested) {
       const suggestions = element("div", "suggestions");
       parts.unshift(suggestions);
@@ -184,6 +193,8 @@ class AutomationEditor {
           this.name = draft.name;
           this.description = draft.description ?? "";
           this.draw(read.model);
+          // The button that was pressed is gone.
+          this.nameField?.focus();
         });
         button.node.title = draft.description ?? draft.name;
         return button.node;
@@ -205,16 +216,16 @@ class AutomationEditor {
     this.showIssues([]);
     if (this.name.trim() === "") {
       this.fault.say(t("automationEditor.pleaseGiveItAName"));
-      const field = this.body.querySelector("input[name=name]");
-      if (field instanceof HTMLElement) field.focus();
+      this.nameField?.focus();
       return;
     }
     const { automationGraph, ...names } = this.draft();
+    const isChanged = automationGraph !== undefined && JSON.stringify(automationGraph) !== this.before;
+    if (isChanged && this.refusesGaps()) return;
     try {
       if (!this.automation) {
         this.context.keep(await createAutomation(this.context.structureID, { ...names, isActive: true, automationGraph }));
       } else {
-        const isChanged = automationGraph !== undefined && JSON.stringify(automationGraph) !== this.before;
         await changeAutomation(this.automation.id, isChanged ? { ...names, automationGraph } : names, this.automation.etag);
         // The change is made. If it cannot be read now, an event brings it.
         const changed = await getAutomation(this.automation.id).catch(() => null);
@@ -224,6 +235,15 @@ class AutomationEditor {
     } catch (error) {
       if (!this.isClosed) await this.refused(error);
     }
+  }
+
+  /** Whether fields that need a value have none. It says which, and leads to the first one. */
+  refusesGaps() {
+    const missing = missingFields(this.sections);
+    if (missing.length === 0) return false;
+    this.fault.say(t("automationEditor.missing", { fields: missing.map(({ words }) => words).join(", ") }));
+    missing[0].control.focus();
+    return true;
   }
 
   /** @param {unknown} error */
@@ -282,7 +302,9 @@ class AutomationEditor {
   async simulate() {
     const { trial } = this;
     if (!trial) return;
+    this.fault.say("");
     this.showIssues([]);
+    if (this.refusesGaps()) return;
     trial.replaceChildren(t("automationEditor.looking"));
     const now = Date.now();
     try {

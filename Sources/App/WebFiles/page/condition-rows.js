@@ -4,6 +4,7 @@ import {
 } from "./editor-controls.js";
 import { Button, element } from "./dom.js";
 import { clockText, operatorWords } from "./automation-words.js";
+import { missingNumber } from "./missing-fields.js";
 import { t } from "./text.js";
 import { firstValue, guessedField, valueField } from "./value-fields.js";
 
@@ -38,7 +39,10 @@ export function comparisonFields(comparison, trait, known, redraw) {
   })];
   comparison.values.forEach((value, index) => {
     const label = comparison.values.length === 1 ? t("conditionRows.value") : index === 0 ? t("conditionRows.from") : t("conditionRows.to");
-    nodes.push(valueField({ label, name: `value-${index}`, trait, field, value, changed: (one) => { comparison.values[index] = one ?? null; } }));
+    nodes.push(valueField({ label, name: `value-${index}`, trait, field, value, changed: (one) => {
+      // A text may be empty. Of anything else, nothing is no value.
+      comparison.values[index] = one ?? (kind === "text" ? "" : null);
+    } }));
   });
   return nodes;
 }
@@ -202,12 +206,12 @@ function momentFields(row, end, label, redraw) {
 /**
  * @param {string} label
  * @param {string} name
- * @param {{ hours: number, minutes: number, seconds?: number }} time
+ * @param {{ hours: number, minutes: number, seconds?: number }} time with infinite hours if it is missing
  * @param {(time: { hours: number, minutes: number, seconds?: number }) => void} changed
  */
 export function clockField(label, name, time, changed) {
-  return inputField(label, name, "time", clockText(time), (text) => {
-    const [hours, minutes, seconds] = text.split(":").map(Number);
-    if (text !== "") changed({ hours, minutes, ...(seconds ? { seconds } : {}) });
+  return inputField(label, name, "time", Number.isFinite(time.hours) ? clockText(time) : "", (text) => {
+    const [hours, minutes, seconds] = text === "" ? [missingNumber, missingNumber] : text.split(":").map(Number);
+    changed({ hours, minutes, ...(seconds ? { seconds } : {}) });
   }, { required: true });
 }

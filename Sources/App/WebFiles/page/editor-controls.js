@@ -1,4 +1,5 @@
 import { Button, element } from "./dom.js";
+import { markMissing, missingNumber, nameControl } from "./missing-fields.js";
 import { locale, lower, t } from "./text.js";
 
 // Counts the controls, each of which has a label of its own.
@@ -18,6 +19,7 @@ export function labelled(label, control, name) {
   control.name = name;
   fields += 1;
   control.id = `field-${fields}`;
+  nameControl(control, label);
   const text = element("label", "", label);
   text.htmlFor = control.id;
   return element("div", "field", text, control);
@@ -29,9 +31,11 @@ export function labelled(label, control, name) {
  * @param {Option[]} options
  * @param {string} value one that is missing among the options is added
  * @param {(value: string) => void} changed
+ * @param {boolean} [isRequired]
  */
-export function selectField(label, name, options, value, changed) {
+export function selectField(label, name, options, value, changed, isRequired = false) {
   const control = element("select");
+  control.required = isRequired;
   for (const [one, words, isDisabled] of options) {
     const option = new Option(words, one);
     option.disabled = isDisabled === true;
@@ -39,7 +43,10 @@ export function selectField(label, name, options, value, changed) {
   }
   if (!options.some(([one]) => one === value)) control.prepend(new Option(value === "" ? t("editorControls.choose") : value, value));
   control.value = value;
-  control.addEventListener("change", () => changed(control.value));
+  control.addEventListener("change", () => {
+    markMissing(control);
+    changed(control.value);
+  });
   return labelled(label, control, name);
 }
 
@@ -56,7 +63,10 @@ export function inputField(label, name, type, value, changed, settings = {}) {
   control.type = type;
   Object.assign(control, { autocomplete: "off", ...settings });
   control.value = value;
-  control.addEventListener("input", () => changed(control.value));
+  control.addEventListener("input", () => {
+    markMissing(control);
+    changed(control.value);
+  });
   return labelled(label, control, name);
 }
 
@@ -82,21 +92,25 @@ const units = [[t("editorControls.seconds"), 1], [t("editorControls.minutes"), 6
  * A duration: a number and its unit.
  * @param {string} label
  * @param {string} name
- * @param {number} seconds
+ * @param {number} seconds infinite if it is missing
  * @param {(seconds: number) => void} changed
  */
 export function durationField(label, name, seconds, changed) {
   const fitting = [...units].reverse().find(([, size]) => seconds % size === 0 && seconds >= size) ?? units[0];
   let size = fitting[1];
   const amount = element("input");
-  Object.assign(amount, { type: "number", min: "0", step: "any", value: String(seconds / size), inputMode: "decimal" });
+  Object.assign(amount, { type: "number", min: "0", step: "any", required: true, inputMode: "decimal",
+    value: Number.isFinite(seconds) ? String(seconds / size) : "" });
   const unit = element("select");
   unit.setAttribute("aria-label", t("control.unit", { name: label }));
   unit.name = `${name}-unit`;
   unit.append(...units.map(([words, one]) => new Option(words, String(one))));
   unit.value = String(size);
-  const tell = () => changed(Math.round(Number(amount.value) * size * 1000) / 1000);
-  amount.addEventListener("input", tell);
+  const tell = () => changed(amount.value === "" ? missingNumber : Math.round(Number(amount.value) * size * 1000) / 1000);
+  amount.addEventListener("input", () => {
+    markMissing(amount);
+    tell();
+  });
   unit.addEventListener("change", () => {
     size = Number(unit.value);
     tell();

@@ -175,7 +175,7 @@ function timeFields(starter, desk, redraw) {
   })];
   if (kind === "rule") {
     nodes.push(inputField(t("starterRows.cronRule"), "rule", "text", parameters["cronExpression"],
-      (value) => { parameters["cronExpression"] = value; }, { maxLength: 256, spellcheck: false }));
+      (value) => { parameters["cronExpression"] = value; }, { maxLength: 256, spellcheck: false, required: true }));
   }
   if (kind === "clock" && parameters["clockTime"]) {
     nodes.push(clockField(t("starter.time"), "clock", parameters["clockTime"], (time) => { parameters["clockTime"] = time; }));

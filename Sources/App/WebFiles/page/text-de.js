@@ -84,6 +84,7 @@ export const de = {
   "automationEditor.if": "Falls",
   "automationEditor.lightAtTheDoor": "Licht an der Tür",
   "automationEditor.looking": "Wird gesucht …",
+  "automationEditor.missing": "Es fehlt ein Wert: {fields}.",
   "automationEditor.name": "Name",
   "automationEditor.newAutomation": "Neue Automation",
   "automationEditor.nothingSent": "nichts gesendet",

@@ -81,6 +81,7 @@ export const en = {
   "automationEditor.if": "If",
   "automationEditor.lightAtTheDoor": "Light at the door",
   "automationEditor.looking": "Looking …",
+  "automationEditor.missing": "A value is missing: {fields}.",
   "automationEditor.name": "Name",
   "automationEditor.newAutomation": "New automation",
   "automationEditor.nothingSent": "nothing sent",

@@ -53,27 +53,27 @@ export function valueField({ label, name, trait, field, value, isOptional = fals
     const options = values.map((one) => [String(one), valueText(trait, field.name, one)]);
     if (isOptional) options.unshift(["", "–"]);
     return selectField(words, name, options, value === undefined || value === null ? "" : String(value),
-      (one) => changed(one === "" ? undefined : shape.kind === "boolean" ? one === "true" : one));
+      (one) => changed(one === "" ? undefined : shape.kind === "boolean" ? one === "true" : one), !isOptional);
   }
-  if (shape.kind === "number") return numberField({ words, name, trait, field, shape, value, changed });
+  if (shape.kind === "number") return numberField({ words, name, trait, field, shape, value, isOptional, changed });
   const isText = shape.kind === "text";
   const text = value === undefined ? "" : isText ? String(value) : JSON.stringify(value);
   return inputField(isText ? words : `${words} (JSON)`, name, "text", text,
-    (one) => changed(one === "" && !shape.isRequired ? undefined : isText ? one : parsed(one)), { maxLength: 2000 });
+    (one) => changed(one === "" && !shape.isRequired ? undefined : isText ? one : parsed(one)), { maxLength: 2000, required: !isText && !isOptional });
 }
 
 /**
  * @param {{ words: string, name: string, trait: string, field: CandidateField, shape: import("./candidates.js").FieldShape,
- *   value: any, changed: (value: any) => void }} options
+ *   value: any, isOptional: boolean, changed: (value: any) => void }} options
  */
-function numberField({ words, name, trait, field, shape, value, changed }) {
+function numberField({ words, name, trait, field, shape, value, isOptional, changed }) {
   const { factor, unit } = unitOf(trait, field.name);
   const scaled = (/** @type {number | undefined} */ one) => one === undefined ? "" : String(one / factor);
   return inputField(unit ? `${words} (${unit})` : words, name, "number", typeof value === "number" ? scaled(value) : "", (text) => {
     if (text === "") changed(undefined);
     else changed(shape.isWhole ? Math.round(Number(text) * factor) : Number(text) * factor);
   }, { min: scaled(shape.minimum), max: scaled(shape.maximum), step: shape.isWhole ? String(1 / factor) : "any",
-    inputMode: "decimal" });
+    inputMode: "decimal", required: !isOptional });
 }
 
 /** @param {string} text */
