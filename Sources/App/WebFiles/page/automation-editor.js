@@ -170,7 +170,7 @@ class AutomationEditor {
 
   /** Whether nothing is lost, or somebody agrees to lose it. */
   mayDiscard() {
-    return this.drawn === "" || this.drawn === JSON.stringify(this.draft()) || confirm(t("automationEditor.discard"));
+    return this.drawn === "" || this.drawn === JSON.stringify(this.draft()) || confirm(t("dialog.discard"));
   }
 
   /**

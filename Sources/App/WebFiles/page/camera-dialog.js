@@ -2,7 +2,7 @@ import { discoverCameras, probeCamera, put } from "./api.js";
 import { AddressFields, check, choice, labelled, textField } from "./camera-fields.js";
 import { sourceOf } from "./camera-model.js";
 import { outcomeOf } from "./camera-probe.js";
-import { openDialog } from "./dialog.js";
+import { keepEntered, openDialog } from "./dialog.js";
 import { Button, element, faultElements, icon } from "./dom.js";
 import { identifier } from "./identifier.js";
 import { t } from "./text.js";
@@ -49,6 +49,7 @@ class CameraDialog {
       element("section", "search", element("div", "search-head", element("h3", "", t("camera.search.heading")), this.again.node),
         this.searching, this.found),
       element("h3", "", t("camera.address.heading")), this.form);
+    keepEntered(node, () => ({ ...this.addresses.values, name: this.name.value, type: this.type.value, battery: this.battery.checked }));
     this.search();
   }
 

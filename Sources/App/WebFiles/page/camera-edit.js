@@ -5,7 +5,7 @@ import { draftOf, entryOf } from "./camera-lines.js";
 import { fieldsOf, mask, partsOf, patchOf, sourceOf, substreamOf } from "./camera-model.js";
 import { fieldName, outcomeOf, outcomeOfBoth } from "./camera-probe.js";
 import { linesOf } from "./config-lines.js";
-import { openDialog } from "./dialog.js";
+import { keepEntered, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { LinesCard } from "./lines-card.js";
 import { t } from "./text.js";
@@ -77,6 +77,7 @@ class CameraSettingsDialog {
         new Button("back", t("camera.settings.useFile"), () => this.attempt(() => this.useFile())).node));
     }
     body.append(form);
+    keepEntered(node, () => ({ ...this.addresses.values, ...this.further.values }));
   }
 
   get source() { return sourceOf(this.addresses.values, this.camera.source); }

@@ -1,5 +1,5 @@
 import { getDecommissionPlan, patch, remove, traitsOf } from "./api.js";
-import { DialogFault, openDialog } from "./dialog.js";
+import { DialogFault, keepEntered, leaveDialog, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { kindName, partsOf } from "./kinds.js";
 import { byName } from "./places.js";
@@ -84,15 +84,13 @@ class DeviceDialog {
     const buttons = element("div", "controls");
     if (rights.may("read", device)) {
       buttons.append(new Button("history", t("deviceDialog.history"), () => {
-        node.close();
-        openHistory(device.id);
+        if (leaveDialog(node)) openHistory(device.id);
       }).node);
     }
     // Making a token needs the whole home.
     if (rights.may("admin", {}) && traitsOf(device).WebRtcLiveView) {
       buttons.append(new Button("forward", t("deviceDialog.share"), () => {
-        node.close();
-        openShare(device, gateway);
+        if (leaveDialog(node)) openShare(device, gateway);
       }).node);
     }
     if (rights.may("admin", device)) {
@@ -124,6 +122,7 @@ class DeviceDialog {
       place.append(group);
     }
     place.value = `${device.structureID} ${device.roomID ?? ""}`;
+    keepEntered(this.node, () => [name.value.trim(), place.value]);
     const save = element("button", "button primary", t("deviceDialog.save"));
     save.type = "submit";
     const form = element("form", "fields", element("label", "", t("deviceDialog.name"), name), element("label", "", t("deviceDialog.room"), place), save);

@@ -13,19 +13,19 @@ const questions = new WeakMap();
  * @param {string} title
  * @param {string} className
  * @param {() => void} [closed]
- * @param {() => boolean} [mayLeave] asks somebody who has entered something, and says whether the dialog may close
+ * @param {() => boolean} [question] asks somebody who has entered something, and says whether the dialog may close
  * @returns {{ node: HTMLDialogElement, heading: HTMLElement, body: HTMLElement }}
  */
-export function openDialog(title, className, closed = () => {}, mayLeave = () => true) {
+export function openDialog(title, className, closed = () => {}, question = () => true) {
   const heading = element("h2", "", title);
   const body = element("div", "dialog-body");
   const node = element("dialog", `sheet ${className}`);
   node.setAttribute("aria-label", title);
   node.append(element("header", "recordings-head", heading,
     new Button("close", t("dialog.close"), () => leaveDialog(node), "button compact").node), body);
-  questions.set(node, mayLeave);
+  questions.set(node, question);
   // Escape, and the way back of some phones.
-  node.addEventListener("cancel", (event) => { if (event.target === node && !mayLeave()) event.preventDefault(); });
+  node.addEventListener("cancel", (event) => { if (event.target === node && !mayLeave(node)) event.preventDefault(); });
   node.addEventListener("close", () => {
     node.remove();
     closed();
@@ -40,15 +40,28 @@ export function openDialog(title, className, closed = () => {}, mayLeave = () =>
   return { node, heading, body };
 }
 
+/** @param {HTMLDialogElement} dialog */
+function mayLeave(dialog) { return questions.get(dialog)?.() ?? true; }
+
 /**
  * Closes a dialog unless somebody wants to keep what they have entered.
  * @param {HTMLDialogElement} dialog
  * @returns {boolean} whether it is closed
  */
 export function leaveDialog(dialog) {
-  if (questions.get(dialog)?.() === false) return false;
+  if (!mayLeave(dialog)) return false;
   dialog.close();
   return true;
+}
+
+/**
+ * Asks before a dialog loses what somebody enters from now on.
+ * @param {HTMLDialogElement} dialog
+ * @param {() => unknown} entered what its fields say
+ */
+export function keepEntered(dialog, entered) {
+  const before = JSON.stringify(entered());
+  questions.set(dialog, () => JSON.stringify(entered()) === before || confirm(t("dialog.discard")));
 }
 
 /** The dialogs, the latest first: each gives the focus back to what has opened it. */
