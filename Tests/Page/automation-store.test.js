@@ -15,7 +15,7 @@ function made() {
 test("what an event says while the list is read is newer", async () => {
   const { store } = made();
   let answer;
-  const load = store.load(() => new Promise((resolve) => { answer = resolve; }), () => true);
+  const load = store.load(() => new Promise((resolve) => { answer = resolve; }));
   store.event("automation", one("a1", { name: "new" }));
   store.event("automationRemoved", { automationID: "a2" });
   answer([one("a1", { name: "old" }), one("a2"), one("a3")]);
@@ -25,11 +25,35 @@ test("what an event says while the list is read is newer", async () => {
 
 test("a list for another home is not shown", async () => {
   const { store } = made();
-  store.put(one("a1"));
-  await store.load(async () => [], () => false);
-  assert.equal(store.automations.size, 1);
-  await store.load(async () => [], () => true);
-  assert.equal(store.automations.size, 0);
+  const load = store.load(async () => [one("a1")]);
+  // Another home was chosen.
+  store.clear();
+  assert.deepEqual([await load, store.automations.size], [false, 0]);
+  const failing = store.load(async () => { throw new Error("the home before"); });
+  store.clear();
+  assert.equal(await failing, false);
+});
+
+test("an older list does not take the place of a newer one, and its failure is nobody's news", async () => {
+  const { store } = made();
+  const waiting = [];
+  const read = () => new Promise((resolve, reject) => { waiting.push({ resolve, reject }); });
+  const names = () => [...store.automations.values()].map(({ name }) => name);
+  const loads = [store.load(read), store.load(read), store.load(read)];
+  waiting[1].resolve([one("a1", { name: "newer" })]);
+  assert.equal(await loads[1], true);
+  waiting[0].resolve([one("a1", { name: "older" }), one("a2")]);
+  assert.equal(await loads[0], false);
+  assert.deepEqual(names(), ["newer"]);
+  waiting[2].reject(new Error("the newest"));
+  await assert.rejects(loads[2], /the newest/);
+  const failing = store.load(read);
+  const last = store.load(read);
+  waiting[3].reject(new Error("an older one"));
+  assert.equal(await failing, false);
+  waiting[4].resolve([]);
+  await last;
+  assert.deepEqual(names(), []);
 });
 
 test("runs are shown at their automation, and an older one does not replace a newer", () => {

@@ -305,6 +305,9 @@ static const char mp4_boxes_js[] = {
 static const char network_change_js[] = {
 #embed "page/network-change.js"
 };
+static const char newest_js[] = {
+#embed "page/newest.js"
+};
 static const char notice_js[] = {
 #embed "page/notice.js"
 };
@@ -603,6 +606,7 @@ static const struct web_file page_files[] = {
     {"/assets/missing-fields.js", "text/javascript; charset=utf-8", missing_fields_js, sizeof missing_fields_js},
     {"/assets/mp4-boxes.js", "text/javascript; charset=utf-8", mp4_boxes_js, sizeof mp4_boxes_js},
     {"/assets/network-change.js", "text/javascript; charset=utf-8", network_change_js, sizeof network_change_js},
+    {"/assets/newest.js", "text/javascript; charset=utf-8", newest_js, sizeof newest_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
     {"/assets/one-sound.js", "text/javascript; charset=utf-8", one_sound_js, sizeof one_sound_js},
     {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},

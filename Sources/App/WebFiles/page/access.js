@@ -3,6 +3,7 @@ import { ask } from "./ask.js";
 import { Button, byID, element } from "./dom.js";
 import { grantWords } from "./grant-fields.js";
 import { GrantRows } from "./grant-rows.js";
+import { Newest } from "./newest.js";
 import { byName } from "./places.js";
 import { locale, t } from "./text.js";
 
@@ -42,6 +43,7 @@ export class AccessCard {
     this.places = { structures: [], devices: [] };
     // Counts how often the card was hidden, so that an answer that comes later does not show it.
     this.hidings = 0;
+    this.requests = new Newest();
     /** The newest look has failed, so the card may be missing. */
     this.isBehind = false;
     /** @type {Token | null} the token whose grants the form changes */
@@ -102,8 +104,10 @@ export class AccessCard {
 
   async load() {
     const { hidings } = this;
+    const request = this.requests.begin();
     const [tokens, structures, devices] = await Promise.all([getTokens(), getStructures(), getDevices()]);
     this.requireSame(hidings);
+    if (!request.takes()) return;
     this.places = { structures, devices: devices.sort(byName) };
     this.showTokens(tokens);
   }

@@ -5,6 +5,7 @@ import { endWords, ownerWords, stateWords, whenWords } from "./automation-words.
 import { Toggle } from "./control-fields.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
+import { Newest } from "./newest.js";
 import { drawRun } from "./run-drawing.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
@@ -77,7 +78,7 @@ class AutomationDetails {
     const edit = new Button("edit", t("automationDetails.edit"), () => this.edit());
     edit.node.hidden = isOfOthers;
     this.buttons.node.prepend(edit.node);
-    /** @type {Map<string, { row: HTMLElement, details: HTMLDetailsElement, summary: HTMLElement }>} */
+    /** @type {Map<string, { row: HTMLElement, details: HTMLDetailsElement, summary: HTMLElement, requests: Newest }>} */
     this.drawings = new Map();
     this.runs = element("ul", "runs");
     this.runsMessage = element("p", "recordings-message", t("automationDetails.looking"));
@@ -197,7 +198,7 @@ class AutomationDetails {
     const details = element("details", "run", summary);
     details.addEventListener("toggle", () => { if (details.open) this.drawInto(run.id); });
     const row = element("li", "", details);
-    this.drawings.set(run.id, { row, details, summary });
+    this.drawings.set(run.id, { row, details, summary, requests: new Newest() });
     if (isNews) {
       this.runs.prepend(row);
       if (this.drawings.size > mostRuns) this.dropLast();
@@ -217,15 +218,20 @@ class AutomationDetails {
 
   /** @param {string} runID */
   async drawInto(runID) {
+    const shown = this.drawings.get(runID);
+    if (!shown) return;
+    // A run that goes on is read again and again.
+    const request = shown.requests.begin();
     /** @type {Node} */
     let drawing;
     try {
       const run = await getRun(this.id, runID);
+      if (!request.takes()) return;
       drawing = drawRun(this.automation, run, this.context.nameOf);
     } catch (error) {
+      if (!request.isLast()) return;
       drawing = element("p", "error", inWords(error, "automate").message);
     }
-    const shown = this.drawings.get(runID);
-    if (!this.isClosed && shown) shown.details.replaceChildren(shown.summary, drawing);
+    if (!this.isClosed) shown.details.replaceChildren(shown.summary, drawing);
   }
 }

@@ -87,7 +87,11 @@ class AutomationList {
   /** Follows the automations of the structure that is chosen. */
   watch() {
     this.watcher?.stop();
+    // What is on its way is about the home that was chosen before, and so are the rows.
     this.store.clear();
+    this.isLoaded = false;
+    this.arrange();
+    this.say(t("automationList.looking"));
     const { structureID } = this;
     const current = new Watcher((name, data) => {
       if (this.watcher === current) this.store.event(name, data);
@@ -103,11 +107,11 @@ class AutomationList {
   /** @param {string} structureID */
   async load(structureID) {
     try {
-      await this.store.load(() => getAutomations(structureID), () => structureID === this.structureID);
+      if (!await this.store.load(() => getAutomations(structureID))) return;
       this.isLoaded = true;
       this.arrange();
     } catch (error) {
-      if (structureID === this.structureID) this.say(inWords(error, "automate").message);
+      this.say(inWords(error, "automate").message);
     }
   }
 

@@ -1,3 +1,5 @@
+import { Newest } from "./newest.js";
+
 /** @typedef {import("./types").Automation} Automation */
 
 /** The automations of a structure, by what was read and what events have said since. */
@@ -12,11 +14,13 @@ export class AutomationStore {
      * @type {Set<Set<string>>}
      */
     this.loads = new Set();
+    this.requests = new Newest();
   }
 
   clear() {
     this.automations.clear();
     this.loads.clear();
+    this.requests.forget();
   }
 
   /** @param {string} id */
@@ -58,21 +62,27 @@ export class AutomationStore {
   }
 
   /**
+   * Throws only if no later load has begun.
    * @param {() => Promise<Automation[]>} read
-   * @param {() => boolean} isWanted whether the answer is still for this store
+   * @returns {Promise<boolean>} whether what was read is in the store now
    */
-  async load(read, isWanted) {
+  async load(read) {
     /** @type {Set<string>} */
     const touched = new Set();
     this.loads.add(touched);
+    const request = this.requests.begin();
     try {
       const list = await read();
-      if (!isWanted()) return;
+      if (!request.takes()) return false;
       const listed = new Map(list.map((one) => [one.id, one]));
       for (const id of this.automations.keys()) {
         if (!listed.has(id) && !touched.has(id)) this.automations.delete(id);
       }
       for (const [id, one] of listed) if (!touched.has(id)) this.automations.set(id, one);
+      return true;
+    } catch (error) {
+      if (request.isLast()) throw error;
+      return false;
     } finally {
       this.loads.delete(touched);
     }

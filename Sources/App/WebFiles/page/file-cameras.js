@@ -2,6 +2,7 @@ import { getCameraList, restoreFileCamera } from "./api.js";
 import { openCameraSettings } from "./camera-edit.js";
 import { DialogFault } from "./dialog.js";
 import { element, icon } from "./dom.js";
+import { Newest } from "./newest.js";
 import { t } from "./text.js";
 
 /**
@@ -31,6 +32,7 @@ export class FileCameras {
     this.removedWords = element("p", "", t("settings.cameras.removed"));
     this.removed = element("ul", "found-cameras");
     this.fault = new DialogFault();
+    this.requests = new Newest();
     this.nodes = [this.words, this.cameras, this.removedWords, this.removed, this.fault.node];
     this.show(list);
   }
@@ -46,11 +48,17 @@ export class FileCameras {
     this.removed.replaceChildren(...removed.map(({ id, name }) =>
       row(name, t("settings.cameras.bringBack"), () => this.fault.attempt(async () => {
         await restoreFileCamera(id);
-        this.show(await getCameraList());
+        await this.load();
       }))));
   }
 
-  refresh() { return this.fault.attempt(async () => this.show(await getCameraList())); }
+  async load() {
+    const request = this.requests.begin();
+    const list = await getCameraList();
+    if (request.takes()) this.show(list);
+  }
+
+  refresh() { return this.fault.attempt(() => this.load()); }
 }
 
 /**

@@ -3,6 +3,7 @@ import { openDialog } from "./dialog.js";
 import { element, icon } from "./dom.js";
 import { deviceOf } from "./events.js";
 import { historyKind, historyQuery, historyWords, isAbove } from "./history-words.js";
+import { Newest } from "./newest.js";
 import { byName } from "./places.js";
 import { openRecordings } from "./recordings.js";
 import { locale, t } from "./text.js";
@@ -61,6 +62,7 @@ class HistoryView {
      * @type {WeakMap<Element, HistoryItem>}
      */
     this.items = new WeakMap();
+    this.growing = new Newest();
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** @type {string | undefined} */
@@ -194,9 +196,10 @@ class HistoryView {
       return;
     }
     const { number } = this;
+    const request = this.growing.begin();
     try {
       const { items, cursor } = await this.read(undefined);
-      if (this.isClosed || number !== this.number || items.length === 0) return;
+      if (this.isClosed || number !== this.number || !request.takes() || items.length === 0) return;
       // More has happened than a page holds: there would be a gap.
       if (cursor && this.rows.size > 0 && !items.some(({ id }) => this.rows.has(id))) {
         this.restart();

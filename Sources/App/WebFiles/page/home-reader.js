@@ -1,5 +1,6 @@
 import { getAccess, getDevices, getEvents, getRooms, getStructures, PageError, unreadCamera } from "./api.js";
 import { happeningPanel } from "./happening.js";
+import { Newest } from "./newest.js";
 import { t } from "./text.js";
 
 // So many devices are asked what happened last. A home with more buttons has the history.
@@ -23,6 +24,7 @@ export class HomeReader {
     this.parts = parts;
     // Counts how often the page has forgotten everything, so that an answer for who was signed in before shows nothing.
     this.forgotten = 0;
+    this.requests = new Newest();
     /** The newest load has failed, so the home may show less than there is. */
     this.isBehind = false;
   }
@@ -74,10 +76,12 @@ export class HomeReader {
     const { home, rights } = this.parts;
     const { forgotten } = this;
     const before = JSON.stringify(rights.grants);
+    const request = this.requests.begin();
     await home.load(async () => {
       const [devices, own, structures, rooms] = await Promise.all(
         [getDevices(options), getAccess(), getStructures(), getRooms()]);
       this.requireSame(forgotten);
+      if (!request.takes()) return null;
       this.learn(own);
       const read = new Set(devices.map(({ id }) => id));
       const unread = own.devices.filter(({ id, isCamera }) => isCamera && !read.has(id)).map(unreadCamera);

@@ -164,14 +164,16 @@ export class Home {
 
   /**
    * Reads the home, and shows exactly what was read. An event that came meanwhile is newer.
-   * @param {() => Promise<{ structures: Structure[], rooms: Room[], devices: Device[] }>} read
+   * @param {() => Promise<{ structures: Structure[], rooms: Room[], devices: Device[] } | null>} read null: what was read is old
    */
   async load(read) {
     /** @type {Set<string>} */
     const touched = new Set();
     this.loads.add(touched);
     try {
-      const { structures, rooms, devices } = await read();
+      const answer = await read();
+      if (!answer) return;
+      const { structures, rooms, devices } = answer;
       for (const [known, list] of /** @type {[Map<string, any>, any[]][]} */ ([[this.structures, structures],
         [this.rooms, rooms]])) {
         const listed = new Map(list.map((one) => [one.id, one]));

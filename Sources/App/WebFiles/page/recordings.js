@@ -1,6 +1,7 @@
 import { remove, traitsOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { FootagePlayer, buildsMedia } from "./footage-player.js";
+import { Newest } from "./newest.js";
 import { getDays, getRecordingPicture, getRecordings, makeRecordingLink } from "./recordings-api.js";
 import { locale, t } from "./text.js";
 import { TimelineBar } from "./timeline-bar.js";
@@ -78,6 +79,7 @@ class RecordingsView {
     /** @type {FootagePlayer | null} */
     this.player = null;
     this.isClosed = false;
+    this.requests = new Newest();
     /** @type {string[]} */
     this.urls = [];
     // When the element's playlist begins, in browsers that do not put media together.
@@ -200,8 +202,17 @@ class RecordingsView {
     const place = this.dates.indexOf(date);
     this.earlier.node.disabled = place < 0 || place >= this.dates.length - 1;
     this.later.node.disabled = place <= 0;
-    const recordings = await getRecordings(this.device, this.day.from, this.day.until);
-    if (this.isClosed || this.date !== date) return;
+    // A request before this one is about another day, or about a recording that is deleted by now.
+    const request = this.requests.begin();
+    /** @type {Recording[]} */
+    let recordings;
+    try {
+      recordings = await getRecordings(this.device, this.day.from, this.day.until);
+    } catch (error) {
+      if (request.isLast()) throw error;
+      return;
+    }
+    if (this.isClosed || !request.isLast()) return;
     this.recordings = recordings;
     this.timeline.recordings = recordings;
     this.spans = joinedSpans(recordings, 1000);

@@ -2,6 +2,7 @@ import { getTokens, makeQRCode, makeToken, PageError, remove } from "./api.js";
 import { tokenWords } from "./access.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
+import { Newest } from "./newest.js";
 import { baseOf, fieldValue, frameOf, isShareOf, reachOf, secondsUntil, shareLink } from "./share-link.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
@@ -28,6 +29,7 @@ class ShareDialog {
     this.link = "";
     this.address = "";
     this.isClosed = false;
+    this.requests = new Newest();
     const { body } = openDialog(t("shareDialog.shareName", { name: device.name }), "share-dialog", () => {
       this.isClosed = true;
       this.forget();
@@ -139,7 +141,9 @@ class ShareDialog {
   }
 
   async load() {
+    const request = this.requests.begin();
     const shares = (await getTokens()).filter((token) => isShareOf(token, this.device.id));
+    if (!request.takes()) return;
     this.list.replaceChildren(...(shares.length > 0 ? [element("h3", "", t("shareDialog.linksThatWork"))] : []),
       ...shares.map((token) => {
         const revoke = new Button("bin", t("shareDialog.takeBack"), () => this.attempt(async () => {
