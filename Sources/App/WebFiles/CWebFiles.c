@@ -239,6 +239,9 @@ static const char kept_sound_js[] = {
 static const char kinds_js[] = {
 #embed "page/kinds.js"
 };
+static const char late_faults_js[] = {
+#embed "page/late-faults.js"
+};
 static const char leaving_js[] = {
 #embed "page/leaving.js"
 };
@@ -584,6 +587,7 @@ static const struct web_file page_files[] = {
     {"/assets/identifier.js", "text/javascript; charset=utf-8", identifier_js, sizeof identifier_js},
     {"/assets/kept-sound.js", "text/javascript; charset=utf-8", kept_sound_js, sizeof kept_sound_js},
     {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},
+    {"/assets/late-faults.js", "text/javascript; charset=utf-8", late_faults_js, sizeof late_faults_js},
     {"/assets/leaving.js", "text/javascript; charset=utf-8", leaving_js, sizeof leaving_js},
     {"/assets/light-controls.js", "text/javascript; charset=utf-8", light_controls_js, sizeof light_controls_js},
     {"/assets/lines-card.js", "text/javascript; charset=utf-8", lines_card_js, sizeof lines_card_js},

@@ -15,6 +15,7 @@ import { happeningPanel } from "./happening.js";
 import { growHistory, openHistory } from "./history-view.js";
 import { HomeReader } from "./home-reader.js";
 import { Home } from "./home.js";
+import { whenFaultIsLate } from "./late-faults.js";
 import { liveViewPanel } from "./live-view.js";
 import { whenNetworkChanges } from "./network-change.js";
 import { Notice } from "./notice.js";
@@ -60,6 +61,7 @@ panels.register(rights.needing("admin", cameraConnectionPanel));
 panels.register(rights.needing("admin", cameraSettingsPanel(gateway, () => configuration.lookSoon())));
 
 const notice = new Notice();
+whenFaultIsLate((fault) => notice.tell(fault));
 /** @type {Home} */
 const home = new Home({
   kinds: panels.kinds, expectations, rights, more: (tile) => { openDevice(home, tile, rights, gateway, (device) => { openHistory(home, device); }); },

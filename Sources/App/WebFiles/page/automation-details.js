@@ -111,24 +111,20 @@ class AutomationDetails {
     if (automation.lastRun && automation.lastRun !== last) this.showRun(automation.lastRun, true);
   }
 
-  /** @param {() => Promise<unknown>} run */
-  async tell(run) {
-    this.fault.say("");
-    try {
-      await run();
-    } catch (error) {
-      if (this.isClosed) return;
-      const { message, details } = inWords(error, "automate");
-      this.fault.say([message, details].filter(Boolean).join(" "));
-      this.changed(this.automation);
-    }
+  /**
+   * @param {() => Promise<unknown>} run
+   * @param {{ isRead?: boolean }} [options]
+   */
+  async tell(run, options) {
+    const isDone = await this.fault.attempt(run, { ...options, action: "automate" });
+    if (!isDone && !this.isClosed) this.changed(this.automation);
   }
 
   edit() {
     this.tell(async () => {
       const automation = await getAutomation(this.id);
       if (!this.isClosed) openEditor(this.context, automation);
-    });
+    }, { isRead: true });
   }
 
   /** A form for the moment that somebody wonders about. */

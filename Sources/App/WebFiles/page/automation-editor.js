@@ -10,6 +10,7 @@ import { Button, element } from "./dom.js";
 import { inputField } from "./editor-controls.js";
 import { modelOf } from "./graph-reading.js";
 import { graphOf, partAt } from "./graph-writing.js";
+import { lateFault } from "./late-faults.js";
 import { missingFields } from "./missing-fields.js";
 import { pathOf } from "./run-path.js";
 import { starterList } from "./starter-rows.js";
@@ -57,9 +58,9 @@ class AutomationEditor {
     this.isClosed = false;
     this.name = automation?.name ?? "";
     this.description = automation?.description ?? "";
-    const title = automation ? t("automationEditor.editName", { name: automation.name })
+    this.title = automation ? t("automationEditor.editName", { name: automation.name })
       : t("automationEditor.newAutomation");
-    const { node, body } = openDialog(title, "editor-dialog", () => { this.isClosed = true; }, () => this.mayDiscard());
+    const { node, body } = openDialog(this.title, "editor-dialog", () => { this.isClosed = true; }, () => this.mayDiscard());
     this.node = node;
     this.body = body;
     this.message = element("p", "recordings-message", t("automationEditor.looking"));
@@ -220,6 +221,7 @@ class AutomationEditor {
       return;
     }
     const { automationGraph, ...names } = this.draft();
+    const tellLate = lateFault();
     const isChanged = automationGraph !== undefined && JSON.stringify(automationGraph) !== this.before;
     if (isChanged && this.refusesGaps()) return;
     try {
@@ -233,7 +235,8 @@ class AutomationEditor {
       }
       this.node.close();
     } catch (error) {
-      if (!this.isClosed) await this.refused(error);
+      if (this.isClosed) tellLate(this.title, inWords(error, "automate"));
+      else await this.refused(error);
     }
   }
 

@@ -169,14 +169,7 @@ class AutomationList {
    * @param {() => Promise<unknown>} run
    */
   async tell(run) {
-    this.fault.say("");
-    try {
-      await run();
-    } catch (error) {
-      const { message, details } = inWords(error, "automate");
-      this.fault.say([message, details].filter(Boolean).join(" "));
-      this.arrange();
-    }
+    if (!await this.fault.attempt(run, { action: "automate" })) this.arrange();
   }
 
   finish() {

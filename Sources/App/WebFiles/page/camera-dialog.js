@@ -5,6 +5,7 @@ import { outcomeOf } from "./camera-probe.js";
 import { keepEntered, openDialog } from "./dialog.js";
 import { Button, element, faultElements, icon } from "./dom.js";
 import { identifier } from "./identifier.js";
+import { lateFault } from "./late-faults.js";
 import { t } from "./text.js";
 import { fieldOfSecret, inWords } from "./words.js";
 
@@ -133,12 +134,18 @@ class CameraDialog {
 
   /** @param {() => Promise<void>} run */
   async attempt(run) {
+    const tellLate = lateFault();
     this.addButton.disabled = true;
     this.anywayButton.node.disabled = true;
     try {
       await run();
     } catch (error) {
-      this.outcome.show({ isGood: false, lines: [], ...inWords(error, "add") });
+      const fault = inWords(error, "add");
+      if (!this.node.isConnected) {
+        tellLate(t("camera.add"), fault);
+        return;
+      }
+      this.outcome.show({ isGood: false, lines: [], ...fault });
       if (fieldOfSecret(error) !== null) this.addresses.focusPassword();
     }
     this.addButton.disabled = false;

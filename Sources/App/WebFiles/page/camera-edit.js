@@ -7,6 +7,7 @@ import { fieldName, outcomeOf, outcomeOfBoth } from "./camera-probe.js";
 import { linesOf } from "./config-lines.js";
 import { keepEntered, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
+import { lateFault } from "./late-faults.js";
 import { LinesCard } from "./lines-card.js";
 import { t } from "./text.js";
 import { fieldOfSecret, inWords } from "./words.js";
@@ -28,7 +29,8 @@ class CameraSettingsDialog {
   constructor(name, camera, changed) {
     this.camera = camera;
     this.changed = changed;
-    const { node, body } = openDialog(t("camera.settings.of", { name }), "camera-dialog");
+    this.title = t("camera.settings.of", { name });
+    const { node, body } = openDialog(this.title, "camera-dialog");
     this.node = node;
     this.addresses = new AddressFields();
     this.further = new FurtherFields();
@@ -65,7 +67,7 @@ class CameraSettingsDialog {
     });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.attempt(() => this.save());
+      this.attempt(() => this.save(), { isChange: true });
     });
     if (camera.origin === "file") {
       body.append(element("p", "notice", t("camera.settings.file")));
@@ -74,7 +76,7 @@ class CameraSettingsDialog {
     }
     if (camera.origin === "overridden") {
       body.append(element("div", "notice", element("p", "", t("camera.settings.overridden")),
-        new Button("back", t("camera.settings.useFile"), () => this.attempt(() => this.useFile())).node));
+        new Button("back", t("camera.settings.useFile"), () => this.attempt(() => this.useFile(), { isChange: true })).node));
     }
     body.append(form);
     keepEntered(node, () => ({ ...this.addresses.values, ...this.further.values }));
@@ -163,13 +165,22 @@ class CameraSettingsDialog {
     this.node.close();
   }
 
-  /** @param {() => Promise<void>} run */
-  async attempt(run) {
+  /**
+   * @param {() => Promise<void>} run
+   * @param {{ isChange?: boolean }} options isChange: somebody who has closed the dialog wants to know, too
+   */
+  async attempt(run, { isChange = false } = {}) {
+    const tellLate = lateFault();
     this.disable(true);
     try {
       await run();
     } catch (error) {
-      this.outcome.show({ isGood: false, lines: [], ...inWords(error, "add") });
+      const fault = inWords(error, "add");
+      if (!this.node.isConnected) {
+        if (isChange) tellLate(this.title, fault);
+        return;
+      }
+      this.outcome.show({ isGood: false, lines: [], ...fault });
       this.focusPassword(fieldOfSecret(error));
     }
     this.disable(false);

@@ -94,7 +94,7 @@ class DeviceDialog {
       }).node);
     }
     if (rights.may("admin", device)) {
-      buttons.append(new Button("bin", t("deviceDialog.remove"), () => this.attempt(() => this.askRemoval()), "button danger").node);
+      buttons.append(new Button("bin", t("deviceDialog.remove"), () => this.fault.attempt(() => this.askRemoval(), { isRead: true }), "button danger").node);
     }
     this.removal = element("div", "removal");
     body.append(buttons, this.removal);

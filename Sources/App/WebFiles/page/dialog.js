@@ -1,4 +1,5 @@
 import { Button, element } from "./dom.js";
+import { forgetLateFaults, lateFault, takeLateFaults } from "./late-faults.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
 
@@ -21,12 +22,15 @@ export function openDialog(title, className, closed = () => {}, question = () =>
   const body = element("div", "dialog-body");
   const node = element("dialog", `sheet ${className}`);
   node.setAttribute("aria-label", title);
+  const late = new DialogFault();
   node.append(element("header", "recordings-head", heading,
-    new Button("close", t("dialog.close"), () => leaveDialog(node), "button compact").node), body);
+    new Button("close", t("dialog.close"), () => leaveDialog(node), "button compact").node), late.node, body);
+  const leave = takeLateFaults((fault) => late.show(fault));
   questions.set(node, question);
   // Escape, and the way back of some phones.
   node.addEventListener("cancel", (event) => { if (event.target === node && !mayLeave(node)) event.preventDefault(); });
   node.addEventListener("close", () => {
+    leave();
     node.remove();
     closed();
   });
@@ -74,7 +78,10 @@ function dialogs() { return [...document.querySelectorAll("dialog")].reverse(); 
 export function leaveDialogs() { return dialogs().every(leaveDialog); }
 
 /** Closes every dialog: the person at the screen may no longer see what they show. */
-export function closeDialogs() { for (const dialog of dialogs()) dialog.close(); }
+export function closeDialogs() {
+  for (const dialog of dialogs()) dialog.close();
+  forgetLateFaults();
+}
 
 /**
  * A form with one field and a button.
@@ -122,17 +129,26 @@ export class DialogFault {
     this.node.hidden = text === "";
   }
 
+  /** @param {import("./types").Fault} fault */
+  show({ message, details }) { this.say([message, details].filter(Boolean).join(" ")); }
+
   /**
-   * Runs what the user asked for, and says what went wrong.
+   * Runs what the user asked for, and says what went wrong: where the user is by then.
    * @param {() => Promise<unknown>} run
+   * @param {{ action?: import("./words.js").Action, isRead?: boolean }} options isRead: nobody misses it in a dialog that is closed
+   * @returns {Promise<boolean>} whether it worked
    */
-  async attempt(run) {
+  async attempt(run, { action = "change", isRead = false } = {}) {
+    const tellLate = lateFault();
     this.say("");
     try {
       await run();
+      return true;
     } catch (error) {
-      const { message, details } = inWords(error, "change");
-      this.say([message, details].filter(Boolean).join(" "));
+      const fault = inWords(error, action);
+      if (this.node.isConnected) this.show(fault);
+      else if (!isRead) tellLate(this.node.closest("dialog")?.getAttribute("aria-label") ?? "", fault);
+      return false;
     }
   }
 }

@@ -58,7 +58,7 @@ export class FileCameras {
     if (request.takes()) this.show(list);
   }
 
-  refresh() { return this.fault.attempt(() => this.load()); }
+  refresh() { return this.fault.attempt(() => this.load(), { isRead: true }); }
 }
 
 /**

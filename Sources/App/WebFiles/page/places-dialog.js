@@ -4,7 +4,6 @@ import { DialogFault, lineForm, openDialog } from "./dialog.js";
 import { arrange, Button, element } from "./dom.js";
 import { byName } from "./places.js";
 import { t } from "./text.js";
-import { inWords } from "./words.js";
 
 /**
  * Opens the dialog of a structure.
@@ -156,18 +155,12 @@ class PlacesDialog {
    * @param {() => void} [done]
    * @returns {Promise<boolean>} whether it worked
    */
-  async change(run, done = () => {}) {
-    this.fault.say("");
-    try {
+  change(run, done = () => {}) {
+    return this.fault.attempt(async () => {
       await run();
       done();
       this.refresh();
-      return true;
-    } catch (error) {
-      const { message, details } = inWords(error, "change");
-      this.fault.say([message, details].filter(Boolean).join(" "));
-      return false;
-    }
+    });
   }
 }
 

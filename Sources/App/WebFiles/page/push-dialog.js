@@ -37,7 +37,7 @@ class PushDialog {
     this.id = null;
     const reason = obstacle(facts());
     if (reason) this.said.textContent = reason;
-    else this.fault.attempt(() => this.look());
+    else this.fault.attempt(() => this.look(), { isRead: true });
   }
 
   async look() {

@@ -1,6 +1,7 @@
 import { remove, traitsOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { FootagePlayer, buildsMedia } from "./footage-player.js";
+import { lateFault } from "./late-faults.js";
 import { Newest } from "./newest.js";
 import { getDays, getRecordingPicture, getRecordings, makeRecordingLink } from "./recordings-api.js";
 import { locale, t } from "./text.js";
@@ -130,7 +131,7 @@ class RecordingsView {
       event.preventDefault();
       this.attempt(() => this.download());
     });
-    this.deleteButton = new Button("bin", t("recordings.delete"), () => this.attempt(() => this.delete()), "button");
+    this.deleteButton = new Button("bin", t("recordings.delete"), () => this.attempt(() => this.delete(), { isChange: true }), "button");
     this.node = element("dialog", "recordings",
       element("header", "recordings-head", element("h2", "", name),
         new Button("close", t("recordings.close"), () => this.close(), "button compact").node),
@@ -141,7 +142,8 @@ class RecordingsView {
         this.earlier.node, this.dayChoice, this.later.node,
         new Button("save", t("recordings.download"), () => this.openDownload(), "button").node, this.deleteButton.node),
       this.downloadForm, this.list);
-    this.node.setAttribute("aria-label", t("recordings.recordingsOfName", { name }));
+    this.title = t("recordings.recordingsOfName", { name });
+    this.node.setAttribute("aria-label", this.title);
     this.node.addEventListener("close", () => { this.finish(); closed(); });
     this.video.addEventListener("timeupdate", () => this.followVideo());
     this.video.addEventListener("seeked", () => { this.still.hidden = true; });
@@ -157,12 +159,18 @@ class RecordingsView {
     this.attempt(() => this.load());
   }
 
-  /** @param {() => Promise<unknown>} action */
-  async attempt(action) {
+  /**
+   * @param {() => Promise<unknown>} action
+   * @param {{ isChange?: boolean }} options isChange: somebody who has closed the dialog wants to know, too
+   */
+  async attempt(action, { isChange = false } = {}) {
+    const tellLate = lateFault();
     try {
       await action();
     } catch (error) {
-      if (!this.isClosed) this.say(inWords(error, "recordings").message);
+      const fault = inWords(error, "recordings");
+      if (!this.isClosed) this.say(fault.message);
+      else if (isChange) tellLate(this.title, fault);
     }
   }
 
@@ -419,6 +427,7 @@ class RecordingsView {
     this.asked = undefined;
     this.deleteButton.label = t("recordings.delete");
     await remove(`/v1/devices/${encodeURIComponent(this.device)}/recordings/${encodeURIComponent(recording.id)}`);
+    if (this.isClosed) return;
     await this.showDay(this.date);
     this.say(t("recordings.theRecordingWasDeleted"));
   }

@@ -24,7 +24,7 @@ class SettingsDialog {
     this.body = body;
     this.fault = new DialogFault();
     this.body.append(this.fault.node);
-    this.fault.attempt(() => this.load());
+    this.fault.attempt(() => this.load(), { isRead: true });
   }
 
   async load() {
@@ -65,7 +65,7 @@ class SettingsDialog {
       check.disabled = true;
       lines.clear();
       const asked = edits;
-      await fault.attempt(() => showLines(form, settings, lines, fault, () => asked !== edits));
+      await fault.attempt(() => showLines(form, settings, lines, fault, () => asked !== edits), { isRead: true });
       check.disabled = false;
     });
     return folded(t(form.title), form.state, node);

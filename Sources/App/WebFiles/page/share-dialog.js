@@ -56,7 +56,7 @@ class ShareDialog {
       this.attempt(() => this.make());
     });
     body.append(form, this.fault.node, this.made, this.list);
-    this.attempt(() => this.load());
+    this.fault.attempt(() => this.load(), { isRead: true });
   }
 
   /** The secret and its picture are not kept. */
@@ -112,10 +112,10 @@ class ShareDialog {
     field.readOnly = true;
     field.value = text;
     field.setAttribute("aria-label", label);
-    const copy = new Button("save", t("shareDialog.copy"), () => this.attempt(async () => {
+    const copy = new Button("save", t("shareDialog.copy"), () => this.fault.attempt(async () => {
       field.select();
       await navigator.clipboard.writeText(text);
-    }));
+    }, { isRead: true }));
     // Browsers give pages without TLS no clipboard.
     copy.node.hidden = !window.isSecureContext;
     return element("div", "line", field, copy.node);
@@ -148,6 +148,7 @@ class ShareDialog {
       ...shares.map((token) => {
         const revoke = new Button("bin", t("shareDialog.takeBack"), () => this.attempt(async () => {
           await remove("/v1/tokens/" + encodeURIComponent(token.id));
+          if (this.isClosed) return;
           await this.load();
         }), "button danger");
         revoke.node.setAttribute("aria-label", t("shareDialog.takeBackLink", { name: token.name }));
