@@ -18,17 +18,24 @@ class Happening {
     this.host = host;
     /** @type {{ name: string, time: Date } | null} */
     this.last = null;
+    // The day on which the line was written: a time without a date is one of that day.
+    this.day = "";
     this.line = element("p", "happening");
     host.place("about", this.line);
   }
 
   update() {
     const active = this.host.device.activeDetections ?? [];
-    const text = happeningLine(active, this.last, new Date());
+    const now = new Date();
+    this.day = now.toDateString();
+    const text = happeningLine(active, this.last, now);
     this.line.hidden = text === "";
     this.line.textContent = text;
     this.line.classList.toggle("now", active.length > 0);
   }
+
+  /** @param {boolean} isWholeSecond */
+  tick(isWholeSecond) { if (isWholeSecond && this.day !== new Date().toDateString()) this.update(); }
 
   /**
    * An event that comes late from the history does not replace a newer one.
