@@ -100,3 +100,23 @@ test("why an automation ran is said of the moment that was asked for last", asyn
   await settle();
   assert.equal(question.parentNode.lastElementChild.textContent, "the later moment");
 });
+
+test("a run that is opened, and that goes on, keeps the focus", async () => {
+  answer = async (path) => Response.json(path.includes("/runs/") ? { id: "r1", entries: [] } : { runs: [{ id: "r1", startedAt: "2026-03-01T10:00:00Z" }] });
+  let tell = () => {};
+  openAutomation({ ...context, listen: (listener) => {
+    tell = listener;
+    return () => {};
+  } }, "a1");
+  await settle();
+  const details = body.querySelectorAll(".run")[0];
+  const [summary] = details.children;
+  summary.focus();
+  details.open = true;
+  details.listeners.get("toggle")();
+  await settle();
+  assert.deepEqual([details.children.length, document.activeElement === summary], [2, true]);
+  tell({ ...automation, lastRun: { id: "r1", startedAt: "2026-03-01T10:00:00Z", text: "It waits" } }, "a1");
+  await settle();
+  assert.deepEqual([/It waits/.test(details.textContent), document.activeElement === summary], [true, true]);
+});

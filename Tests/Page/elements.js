@@ -52,6 +52,9 @@ export class TestElement {
   }
   removeChild(node) { node.remove(); }
   remove() {
+    // What moves or goes loses the focus.
+    const { document } = globalThis;
+    if (this.parentNode && document?.activeElement && this.contains(document.activeElement)) document.activeElement = document.body;
     const nodes = this.parentNode?.childNodes ?? [];
     if (nodes.includes(this)) nodes.splice(nodes.indexOf(this), 1);
     this.parentNode = null;

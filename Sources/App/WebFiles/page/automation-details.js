@@ -4,7 +4,7 @@ import { automationButtons } from "./automation-buttons.js";
 import { endWords, ownerWords, stateWords, whenWords } from "./automation-words.js";
 import { Toggle } from "./control-fields.js";
 import { DialogFault, openDialog } from "./dialog.js";
-import { Button, element } from "./dom.js";
+import { arrange, Button, element } from "./dom.js";
 import { Newest } from "./newest.js";
 import { drawRun } from "./run-drawing.js";
 import { t } from "./text.js";
@@ -182,15 +182,16 @@ class AutomationDetails {
    * @param {boolean} isNews whether it was told just now, and belongs at the top
    */
   showRun(run, isNews) {
-    const summary = element("summary", "", element("strong", "", whenWords(run.startedAt, Date.now())),
-      ` ${run.text || [run.trigger?.text, endWords(run.end)].filter(Boolean).join(": ")}`);
+    const words = [element("strong", "", whenWords(run.startedAt, Date.now())),
+      ` ${run.text || [run.trigger?.text, endWords(run.end)].filter(Boolean).join(": ")}`];
     const known = this.drawings.get(run.id);
     if (known) {
-      known.summary.replaceWith(summary);
-      known.summary = summary;
+      // It may have the focus.
+      known.summary.replaceChildren(...words);
       if (known.details.open) this.drawInto(run.id);
       return;
     }
+    const summary = element("summary", "", ...words);
     const details = element("details", "run", summary);
     details.addEventListener("toggle", () => { if (details.open) this.drawInto(run.id); });
     const row = element("li", "", details);
@@ -228,6 +229,6 @@ class AutomationDetails {
       if (!request.isLast()) return;
       drawing = element("p", "error", inWords(error, "automate").message);
     }
-    if (!this.isClosed) shown.details.replaceChildren(shown.summary, drawing);
+    if (!this.isClosed) arrange(shown.details, [shown.summary, drawing]);
   }
 }
