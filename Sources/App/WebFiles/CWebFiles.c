@@ -233,6 +233,9 @@ static const char ice_restart_js[] = {
 static const char identifier_js[] = {
 #embed "page/identifier.js"
 };
+static const char kept_focus_js[] = {
+#embed "page/kept-focus.js"
+};
 static const char kept_sound_js[] = {
 #embed "page/kept-sound.js"
 };
@@ -313,6 +316,9 @@ static const char newest_js[] = {
 };
 static const char notice_js[] = {
 #embed "page/notice.js"
+};
+static const char one_at_a_time_js[] = {
+#embed "page/one-at-a-time.js"
 };
 static const char one_sound_js[] = {
 #embed "page/one-sound.js"
@@ -585,6 +591,7 @@ static const struct web_file page_files[] = {
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
     {"/assets/ice-restart.js", "text/javascript; charset=utf-8", ice_restart_js, sizeof ice_restart_js},
     {"/assets/identifier.js", "text/javascript; charset=utf-8", identifier_js, sizeof identifier_js},
+    {"/assets/kept-focus.js", "text/javascript; charset=utf-8", kept_focus_js, sizeof kept_focus_js},
     {"/assets/kept-sound.js", "text/javascript; charset=utf-8", kept_sound_js, sizeof kept_sound_js},
     {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},
     {"/assets/late-faults.js", "text/javascript; charset=utf-8", late_faults_js, sizeof late_faults_js},
@@ -612,6 +619,7 @@ static const struct web_file page_files[] = {
     {"/assets/network-change.js", "text/javascript; charset=utf-8", network_change_js, sizeof network_change_js},
     {"/assets/newest.js", "text/javascript; charset=utf-8", newest_js, sizeof newest_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
+    {"/assets/one-at-a-time.js", "text/javascript; charset=utf-8", one_at_a_time_js, sizeof one_at_a_time_js},
     {"/assets/one-sound.js", "text/javascript; charset=utf-8", one_sound_js, sizeof one_sound_js},
     {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},
     {"/assets/optimism.js", "text/javascript; charset=utf-8", optimism_js, sizeof optimism_js},

@@ -3,7 +3,9 @@ import { ask } from "./ask.js";
 import { Button, byID, element } from "./dom.js";
 import { grantWords } from "./grant-fields.js";
 import { GrantRows } from "./grant-rows.js";
+import { keepFocus } from "./kept-focus.js";
 import { Newest } from "./newest.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import { byName } from "./places.js";
 import { locale, t } from "./text.js";
 
@@ -59,9 +61,10 @@ export class AccessCard {
       });
     });
     this.cancel.addEventListener("click", () => this.edit(null));
+    const save = oneAtATime(() => this.attempt(() => this.save()));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.attempt(() => this.save());
+      save();
     });
   }
 
@@ -115,7 +118,7 @@ export class AccessCard {
   /** @param {Token[]} tokens */
   showTokens(tokens) {
     const names = new Map([...this.places.structures, ...this.places.devices].map(({ id, name }) => [id, name]));
-    this.list.replaceChildren(...tokens.map((token) => this.row(token, names)));
+    keepFocus(this.list, () => this.list.replaceChildren(...tokens.map((token) => this.row(token, names))), this.name);
     if (tokens.length === 0) this.list.append(element("p", "nobody", t("access.noTokens")));
   }
 

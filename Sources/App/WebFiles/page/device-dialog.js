@@ -2,6 +2,7 @@ import { getDecommissionPlan, patch, remove, traitsOf } from "./api.js";
 import { DialogFault, keepEntered, leaveDialog, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { kindName, partsOf } from "./kinds.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import { byName } from "./places.js";
 import { readingsOf } from "./readings.js";
 import { openShare } from "./share-dialog.js";
@@ -126,15 +127,16 @@ class DeviceDialog {
     const save = element("button", "button primary", t("deviceDialog.save"));
     save.type = "submit";
     const form = element("form", "fields", element("label", "", t("deviceDialog.name"), name), element("label", "", t("deviceDialog.room"), place), save);
+    const keep = oneAtATime(() => this.attempt(async () => {
+      const [structureID, roomID] = place.value.split(" ");
+      // What somebody else has changed meanwhile stays.
+      const change = deviceChange(device, name.value.trim(), { structureID, roomID });
+      if (Object.keys(change).length > 0) await patch(`/v1/devices/${encodeURIComponent(device.id)}`, change);
+      this.node.close();
+    }));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const [structureID, roomID] = place.value.split(" ");
-      this.attempt(async () => {
-        // What somebody else has changed meanwhile stays.
-        const change = deviceChange(device, name.value.trim(), { structureID, roomID });
-        if (Object.keys(change).length > 0) await patch(`/v1/devices/${encodeURIComponent(device.id)}`, change);
-        this.node.close();
-      });
+      keep();
     });
     return form;
   }
@@ -173,11 +175,11 @@ class DeviceDialog {
     }
     const deletes = element("input");
     deletes.type = "checkbox";
-    const button = new Button("bin", t("deviceDialog.removeNameForGood", { name }), () => this.attempt(async () => {
+    const button = new Button("bin", t("deviceDialog.removeNameForGood", { name }), oneAtATime(() => this.attempt(async () => {
       await this.tile.dismiss(() =>
         remove(`/v1/devices/${encodeURIComponent(id)}?recordings=${deletes.checked ? "delete" : "keep"}`));
       this.node.close();
-    }), "button danger");
+    })), "button danger");
     this.removal.replaceChildren(...planWords(plan, name).map((text) => element("p", "", text)),
       ...(plan.recordings.count > 0 ? [element("label", "check", deletes, ` ${t("deviceDialog.deleteItsRecordingsToo")}`)] : []),
       button.node);

@@ -2,6 +2,7 @@ import { getCameraList, restoreFileCamera } from "./api.js";
 import { openCameraSettings } from "./camera-edit.js";
 import { DialogFault } from "./dialog.js";
 import { element, icon } from "./dom.js";
+import { keepFocus } from "./kept-focus.js";
 import { Newest } from "./newest.js";
 import { t } from "./text.js";
 
@@ -42,14 +43,15 @@ export class FileCameras {
     const shown = ofFile(cameras);
     this.count.textContent = String(shown.length);
     this.words.textContent = t(shown.length > 0 ? "settings.cameras.which" : "settings.cameras.none");
-    this.cameras.replaceChildren(...shown.map(({ camera, line }) =>
-      row(camera.name, line, () => openCameraSettings(camera.name, camera, () => this.refresh()))));
+    // A dialog gives the focus back to a button that the list no longer has.
+    keepFocus(this.cameras, () => this.cameras.replaceChildren(...shown.map(({ camera, line }) =>
+      row(camera.name, line, () => openCameraSettings(camera.name, camera, () => this.refresh())))));
     this.removedWords.hidden = this.removed.hidden = removed.length === 0;
-    this.removed.replaceChildren(...removed.map(({ id, name }) =>
+    keepFocus(this.removed, () => this.removed.replaceChildren(...removed.map(({ id, name }) =>
       row(name, t("settings.cameras.bringBack"), () => this.fault.attempt(async () => {
         await restoreFileCamera(id);
         await this.load();
-      }))));
+      })))), this.cameras.querySelector("button"));
   }
 
   async load() {

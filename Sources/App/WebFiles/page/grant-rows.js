@@ -1,5 +1,6 @@
 import { Button, element } from "./dom.js";
 import { checkbox, scopeWords } from "./grant-fields.js";
+import { keepFocus } from "./kept-focus.js";
 import { t } from "./text.js";
 
 /**
@@ -74,7 +75,7 @@ export class GrantRows {
     const row = { place, boxes };
     const bin = new Button("bin", t("grantRows.takeAway"), () => {
       this.rows.splice(this.rows.indexOf(row), 1);
-      node.remove();
+      keepFocus(this.node, () => node.remove());
     }, "button plain");
     bin.node.setAttribute("aria-label", t("grantRows.takeThisPlaceAway"));
     const node = element("fieldset", "grant", element("legend", "", t("grantRows.itMay")), element("div", "line", place, bin.node),

@@ -2,6 +2,7 @@ import { make, patch, remove } from "./api.js";
 import { ask } from "./ask.js";
 import { DialogFault, lineForm, openDialog } from "./dialog.js";
 import { arrange, Button, element } from "./dom.js";
+import { keepFocus } from "./kept-focus.js";
 import { byName } from "./places.js";
 import { t } from "./text.js";
 
@@ -78,11 +79,17 @@ class PlacesDialog {
     this.heading.textContent = structure.name;
     if (this.bin) this.bin.label = t("placesDialog.removeName", { name: structure.name });
     const rooms = [...this.home.rooms.values()].filter((room) => room.structureID === this.id).sort(byName);
+    const held = [...this.rows].find(([, { node }]) => node.contains(document.activeElement))?.[0];
     this.rows = new Map(rooms.map((room) => {
       const known = this.rows.get(room.id);
       return [room.id, known?.name === room.name ? known : { name: room.name, node: this.room(room) }];
     }));
-    arrange(this.list, [...this.rows.values()].map(({ node }) => node));
+    keepFocus(this.list, () => {
+      arrange(this.list, [...this.rows.values()].map(({ node }) => node));
+      // A room with another name has another row, perhaps elsewhere.
+      const row = this.rows.get(held ?? "")?.node;
+      if (row && !row.contains(document.activeElement)) row.querySelector("input")?.focus();
+    });
   }
 
   /**

@@ -1,5 +1,6 @@
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import { changeWishes, currentSubscription, facts, obstacle, renew, subscribe, tryOut, unsubscribe } from "./push.js";
 import { t } from "./text.js";
 
@@ -28,9 +29,10 @@ class PushDialog {
     this.said = element("p", "nobody");
     this.said.setAttribute("role", "status");
     this.form = element("form", "fields");
+    const save = oneAtATime(() => this.attempt(() => this.save()));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.attempt(() => this.save());
+      save();
     });
     body.append(element("p", "nobody", t("push.what")), this.form, this.said, this.fault.node);
     /** @type {string | null} the identifier of this browser at the gateway */
@@ -67,12 +69,14 @@ class PushDialog {
     const test = new Button("bell", t("push.try"), () => this.attempt(() => this.test()));
     const end = new Button("bin", t("push.end"), () => this.attempt(() => this.end()), "button danger");
     test.node.hidden = end.node.hidden = this.id === null;
+    const isHeld = this.form.contains(document.activeElement);
     this.form.replaceChildren(this.doorbell.node, this.picture.node,
       element("fieldset", "", element("legend", "", t("push.detections")), ...this.detections.map(({ node }) => node)),
       ...(this.devices.length > 1
         ? [element("details", "fold", element("summary", "", t("push.cameras")),
           element("div", "fields-inside", ...this.devices.map(({ node }) => node)))] : []),
       element("div", "answers", end.node, test.node, save));
+    if (isHeld) save.focus();
   }
 
   /** @returns {Wishes} */

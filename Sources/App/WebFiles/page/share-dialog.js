@@ -2,7 +2,9 @@ import { getTokens, makeQRCode, makeToken, PageError, remove } from "./api.js";
 import { tokenWords } from "./access.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
+import { keepFocus } from "./kept-focus.js";
 import { Newest } from "./newest.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import { baseOf, fieldValue, frameOf, isShareOf, reachOf, secondsUntil, shareLink } from "./share-link.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
@@ -51,9 +53,10 @@ class ShareDialog {
     const form = element("form", "fields",
       element("p", "", t("shareDialog.permits")),
       element("label", "", t("shareDialog.whoIsItFor"), this.holder), element("label", "", t("shareDialog.itWorksUntil"), this.until), button);
+    const make = oneAtATime(() => this.attempt(() => this.make()));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.attempt(() => this.make());
+      make();
     });
     body.append(form, this.fault.node, this.made, this.list);
     this.fault.attempt(() => this.load(), { isRead: true });
@@ -144,17 +147,20 @@ class ShareDialog {
     const request = this.requests.begin();
     const shares = (await getTokens()).filter((token) => isShareOf(token, this.device.id));
     if (!request.takes()) return;
-    this.list.replaceChildren(...(shares.length > 0 ? [element("h3", "", t("shareDialog.linksThatWork"))] : []),
-      ...shares.map((token) => {
-        const revoke = new Button("bin", t("shareDialog.takeBack"), () => this.attempt(async () => {
-          await remove("/v1/tokens/" + encodeURIComponent(token.id));
-          if (this.isClosed) return;
-          await this.load();
-        }), "button danger");
-        revoke.node.setAttribute("aria-label", t("shareDialog.takeBackLink", { name: token.name }));
-        return element("div", "token", element("strong", "", token.name), element("p", "", tokenWords(token)),
-          element("div", "buttons", revoke.node));
-      }));
+    const heading = shares.length > 0 ? [element("h3", "", t("shareDialog.linksThatWork"))] : [];
+    keepFocus(this.list, () => this.list.replaceChildren(...heading, ...shares.map((token) => this.row(token))), this.holder);
+  }
+
+  /** @param {import("./types").Token} token */
+  row(token) {
+    const revoke = new Button("bin", t("shareDialog.takeBack"), oneAtATime(() => this.attempt(async () => {
+      await remove("/v1/tokens/" + encodeURIComponent(token.id));
+      if (this.isClosed) return;
+      await this.load();
+    })), "button danger");
+    revoke.node.setAttribute("aria-label", t("shareDialog.takeBackLink", { name: token.name }));
+    return element("div", "token", element("strong", "", token.name), element("p", "", tokenWords(token)),
+      element("div", "buttons", revoke.node));
   }
 
   /** @param {() => Promise<unknown>} run */
