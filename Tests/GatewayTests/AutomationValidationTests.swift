@@ -50,6 +50,25 @@ import Transport
         follower.cancel()
     }
 
+    @Test func `what a validation has found does not bring back what somebody has changed meanwhile`() async throws {
+        let gateway = try TestGateway()
+        try await setLamp(gateway.hub, [DimmableLightDeviceType.self])
+        let made = try await dimming(gateway)
+        let records = gateway.api.automations
+        let service = try gateway.api.requireService()
+        let owner = Authorization(principal: "owner", access: .everything)
+        // A validation reports the automation as it was, and other automations come first in its list.
+        let found = AutomationRecords.change(made)
+        let draft = try AutomationDraft(json: Data(#"{"isActive":false}"#.utf8))
+        let changed = try await records.change(made.record.id, draft, ifVersion: nil, by: owner)
+        await service.adopt([AutomationRecords.change(changed)]) { records.newest($0) }
+        await service.adopt([found]) { records.newest($0) }
+        #expect(await service.definitions[made.record.id]?.isActive == false)
+        try await records.delete(made.record.id, ifVersion: nil, by: owner)
+        await service.adopt([found]) { records.newest($0) }
+        #expect(await service.definitions.isEmpty)
+    }
+
     @Test func `an automation is validated again when its device leaves the home`() async throws {
         let gateway = try TestGateway()
         try await setLamp(gateway.hub, [DimmableLightDeviceType.self])

@@ -58,6 +58,7 @@ extension AutomationRecords {
             let isNew = entry.issues == nil
             watchers.record(id)
             entries[id]?.issues = issues
+            share(id)
             // The engine asks for all definitions when it starts.
             if !isNew, let changed = entries[id] { changes.append(Self.change(changed)) }
         }

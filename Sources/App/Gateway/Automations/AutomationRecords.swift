@@ -46,6 +46,26 @@ actor AutomationRecords {
         case removed(id: String)
         /// It is kept, and does not run: this version does not understand its graph, or its structure is gone.
         case suspended(id: String)
+
+        /// The automation.
+        var id: String {
+            switch self {
+            case .defined(let definition): definition.id
+            case .removed(let id), .suspended(let id): id
+            }
+        }
+    }
+
+    /// What others ask of an automation without waiting for this actor.
+    private struct Present: Sendable {
+        var structureID: String
+        /// The automation as the engine runs it; nil for one that does not run.
+        var definition: AutomationDefinition?
+
+        init(_ entry: Entry) {
+            structureID = entry.record.structureID
+            definition = entry.definition
+        }
     }
 
     nonisolated let hub: HomeHub
@@ -60,8 +80,7 @@ actor AutomationRecords {
     private let logger: Logger
     private let maximum: Int
     var entries: [String: Entry] = [:]
-    /// The structure of each automation, for the decision about a request.
-    private nonisolated let places: Locked<[String: String]>
+    private nonisolated let present: Locked<[String: Present]>
     var onChange: @Sendable ([Change]) async -> Void = { _ in }
 
     /// Reads the automations of the home.
@@ -98,7 +117,7 @@ actor AutomationRecords {
             logger.error("the automations cannot be read, and none runs", metadata: ["reason": "\(error)"])
         }
         self.entries = entries
-        places = Locked(entries.mapValues(\.record.structureID))
+        present = Locked(entries.mapValues { Present($0) })
         shapes.watch(entries.values.reduce(into: []) { $0.formUnion($1.entities) })
     }
 
@@ -106,7 +125,20 @@ actor AutomationRecords {
     func observe(_ onChange: @escaping @Sendable ([Change]) async -> Void) { self.onChange = onChange }
 
     /// The structure of an automation; nil for one that does not exist.
-    nonisolated func structure(ofAutomation id: String) -> String? { places.withLock { $0[id] } }
+    nonisolated func structure(ofAutomation id: String) -> String? { present.withLock { $0[id]?.structureID } }
+
+    /// What has become of an automation by now. A change may arrive after a later one: a list of many changes takes a while.
+    nonisolated func newest(_ change: Change) -> Change {
+        let id = change.id
+        guard let known = present.withLock({ $0[id] }) else { return .removed(id: id) }
+        return known.definition.map { .defined($0) } ?? .suspended(id: id)
+    }
+
+    /// Shows others an automation as it is now.
+    func share(_ id: String) {
+        let known = entries[id].map { Present($0) }
+        present.withLock { $0[id] = known }
+    }
 
     // MARK: Reading
 
@@ -218,7 +250,7 @@ actor AutomationRecords {
         let id = entry.record.id
         guard try store.delete(AutomationRecord.kind, id, expecting: entry.version) != nil else { return false }
         entries[id] = nil
-        places.withLock { $0[id] = nil }
+        share(id)
         watchers.recordRemoval(of: entry.record)
         return true
     }
@@ -229,16 +261,22 @@ actor AutomationRecords {
         for entry in entries.values where structures.contains(entry.record.structureID) {
             let id = entry.record.id
             do throws(StoreFailure) {
-                changes.append(try remove(entry) ? .removed(id: id) : .suspended(id: id))
+                changes.append(try remove(entry) ? .removed(id: id) : suspend(id))
             } catch {
                 // It does not run any more, and the next start deletes it.
                 logger.error(
                     "an automation of a deleted structure cannot be deleted",
                     metadata: ["id": "\(id)", "reason": "\(error)"])
-                changes.append(.suspended(id: id))
+                changes.append(suspend(id))
             }
         }
         if !changes.isEmpty { await onChange(changes) }
+    }
+
+    /// Lets an automation run no longer that is still in the store.
+    private func suspend(_ id: String) -> Change {
+        present.withLock { $0[id]?.definition = nil }
+        return .suspended(id: id)
     }
 
     /// Deletes the automations whose structure was deleted by a gateway that ended before it deleted them, too.
@@ -288,7 +326,7 @@ actor AutomationRecords {
         kept.version = version
         let record = entry.record
         entries[record.id] = kept
-        places.withLock { $0[record.id] = record.structureID }
+        share(record.id)
         shapes.watch(kept.entities)
         watchers.record(record.id)
         await onChange([Self.change(kept)])

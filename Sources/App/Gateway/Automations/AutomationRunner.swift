@@ -14,11 +14,9 @@ struct AutomationRunner: Service {
         // Both follow the records, whether or not automations run now.
         await records.observe { [weak service, weak records] changes in
             guard let service, let records else { return }
-            await service.adopt(changes) { records.structure(ofAutomation: $0) != nil }
+            await service.adopt(changes) { records.newest($0) }
         }
-        await service.adopt(records.definitions().map { .defined($0) }) { [records] id in
-            records.structure(ofAutomation: id) != nil
-        }
+        await service.adopt(records.definitions().map { .defined($0) }) { [records] in records.newest($0) }
         if isEnabled { await service.start() }
         let followers = [
             Task { [records] in await records.followHome() },
@@ -48,15 +46,15 @@ extension AutomationRecords {
 
 extension AutomationService {
     /// Takes over what has become of automations.
-    /// - Parameter exists: whether there is an automation of an id now. A change may arrive after a later deletion.
+    /// - Parameter newest: what has become of an automation by now. Each definition waits for the hub, and meanwhile somebody
+    ///   may have changed an automation that comes later in the list.
     func adopt(
-        _ changes: [AutomationRecords.Change], exists: @Sendable (String) -> Bool = { _ in true }
+        _ changes: [AutomationRecords.Change],
+        newest: @Sendable (AutomationRecords.Change) -> AutomationRecords.Change = { $0 }
     ) async {
         for change in changes {
-            switch change {
-            case .defined(let definition):
-                guard exists(definition.id) else { continue }
-                await define(definition)
+            switch newest(change) {
+            case .defined(let definition): await define(definition)
             case .removed(let id): undefine(id)
             case .suspended(let id): undefine(id, isDeleted: false)
             }
