@@ -173,6 +173,70 @@ import Testing
         #expect(home.ends.contains(.loopCut))
     }
 
+    @Test func `what a cover reports while it stands still does not prolong the consequences of a command`() {
+        func cover(_ level: UInt8, isOn: Bool) -> EngineInput {
+            .device(
+                ObservedDevice(
+                    id: "gate", name: "gate",
+                    parts: [
+                        .init(
+                            endpoint: 1, types: ["WindowCoveringDeviceType"],
+                            traits: TraitCollection([
+                                Matter.WindowCoveringTrait(attributes: .init(operationalStatus: [])),
+                                Matter.OnOffTrait(attributes: .init(onOff: isOn)),
+                                Matter.LevelControlTrait(attributes: .init(currentLevel: level)),
+                            ]))
+                    ]))
+        }
+        let starter = GraphNode.attributeStarter(GraphReader(id: "n1", GraphTrait(.device("gate"), trait: "OnOff")))
+        let open = GraphNode.action(
+            GraphAction(GraphTrait(.device("gate"), trait: "WindowCovering"), .command("upOrOpen", parameters: [:])))
+        var home = EngineHome([starter, open])
+        home.report(cover(0, isOn: false))
+        var level: UInt8 = 0
+        for minute in 1...15 {
+            let isOn = !minute.isMultiple(of: 2)
+            home.report(cover(level, isOn: isOn))
+            for _ in 0..<12 {
+                home.pass(5_000)
+                level += 1
+                home.report(cover(level, isOn: isOn))
+            }
+        }
+        #expect(home.sent.count == 15 && !home.ends.contains(.loopCut))
+    }
+
+    @Test func `the stop of a cover follows from a command that is answered only after the cover has begun to move`() {
+        func cover(isMoving: Bool) -> EngineInput {
+            let state = Matter.WindowCoveringTrait(
+                attributes: .init(operationalStatus: isMoving ? .init(rawValue: 1) : []))
+            return .device(
+                ObservedDevice(
+                    id: "gate", name: "gate",
+                    parts: [.init(endpoint: 1, types: ["WindowCoveringDeviceType"], traits: TraitCollection([state]))]))
+        }
+        let gate = GraphTrait(.device("gate"), trait: "WindowCovering")
+        var home = EngineHome([.manualStarter, .action(GraphAction(gate, .command("upOrOpen", parameters: [:])))])
+        home.define(
+            AutomationDefinition(
+                id: "b", structureID: "s1", owner: "app",
+                graph: Graph([.attributeStarter(GraphReader(id: "n1", gate)), Nodes.command("lamp")])))
+        home.answer = { $0.action.target.entity.id == "gate" ? nil : .succeeded }
+        home.report(cover(isMoving: false))
+        home.report(.execute(automationID: "a", principal: "anna"))
+        home.pass(1_000)
+        home.report(cover(isMoving: true))
+        guard let command = home.sent.first else {
+            Issue.record("no command was sent")
+            return
+        }
+        home.report(.commandEnded(runID: command.runID, commandID: command.commandID, .succeeded))
+        home.pass(40_000)
+        home.report(cover(isMoving: false))
+        let depths = home.entries.compactMap { if case .began(_, let depth, _) = $0.event { depth } else { nil } }
+        #expect(depths == [0, 1, 1])
+    }
+
     @Test func `what a starter changes itself does not make the other starters of the same change its consequence`() {
         var home = EngineHome([Nodes.starter("lamp"), Nodes.command("lamp", "off")])
         home.define(

@@ -14,6 +14,8 @@ struct Causes: Sendable {
         var depth: Int
         /// The last moment at which something is treated as its consequence, by the uptime.
         var until: Int64
+        /// Whether a cover that it has set moving has not stopped yet.
+        var isMoving = false
     }
 
     /// Something at a device that has a beginning and an end.
@@ -32,10 +34,14 @@ struct Causes: Sendable {
     mutating func record(_ action: GraphAction, depth: Int, _ limits: EngineLimits, _ now: EngineTime) {
         let (entity, trait) = (action.target.entity.id, action.target.trait)
         var causes = (recent[entity] ?? []).filter { $0.until >= now.uptime }
+        let earlier = causes.first { $0.trait == trait }
         // A run that a person starts does not restart a chain.
-        let depth = max(causes.first { $0.trait == trait }?.depth ?? 0, depth)
+        let depth = max(earlier?.depth ?? 0, depth)
+        // A cover may report that it moves before the command is answered.
+        let isMoving = earlier?.isMoving ?? false
+        let length = isMoving ? limits.longestMovement : limits.causeWindow
         causes.removeAll { $0.trait == trait }
-        causes.append(Cause(trait: trait, depth: depth, until: now.uptime + limits.causeWindow))
+        causes.append(Cause(trait: trait, depth: depth, until: now.uptime + length, isMoving: isMoving))
         recent[entity] = causes
         guard case .command("manuallyTriggerTransport", let parameters) = action.behaviour,
             case .integer(let connection)? = parameters["connectionID"]
@@ -54,8 +60,11 @@ struct Causes: Sendable {
         guard !recent.isEmpty, let causes = recent[entity],
             let index = causes.firstIndex(where: { $0.trait == name && $0.until >= now.uptime }),
             let cover = state.trait(name, deviceType: nil) as? Matter.WindowCoveringTrait,
-            let status = cover.operationalStatus
+            let status = cover.operationalStatus,
+            // Other reports of the device do not prolong anything.
+            causes[index].isMoving == status.isEmpty
         else { return }
+        recent[entity]?[index].isMoving = !status.isEmpty
         recent[entity]?[index].until = now.uptime + (status.isEmpty ? limits.causeWindow : limits.longestMovement)
     }
 
