@@ -294,6 +294,42 @@ private func key(_ number: String) throws -> P256Key {
         #expect(await PushSubscriptions(store: store, logger: Self.logger).all.count == 2)
     }
 
+    /// What happens to Ana's browser while its service does not answer.
+    enum Meanwhile: CaseIterable, Sendable { case nothing, rightIsLost, somebodyElseSignsIn }
+
+    @Test(arguments: Meanwhile.allCases)
+    func `a message that is sent again goes only to a person who may still get it`(meanwhile: Meanwhile) async throws {
+        let browsers = PushSubscriptions(store: nil, logger: Self.logger)
+        let endpoint = try Self.endpoint(1)
+        @Sendable func add(_ principal: String) async throws -> PushSubscription {
+            try await browsers.put(
+                endpoint, Self.recipient, .init(), page: "https://home.example", for: principal, at: Self.now
+            ).subscription
+        }
+        let access = Locked(Access.everything)
+        let attempts = Locked(0)
+        let vapid = VAPID(key: try P256Key.make())
+        let client = PushClient(
+            vapid: vapid, settings: .init(),
+            lookUp: { (_, _) async throws(UnknownHostName) in
+                attempts.withLock { $0 += 1 }
+                switch meanwhile {
+                case .nothing: break
+                case .rightIsLost: access.withLock { $0 = .nothing }
+                case .somebodyElseSignsIn: _ = try? await add("bea")
+                }
+                // The service has no address now.
+                return []
+            })
+        let push = PushService(
+            hub: try TestGateway().hub, subscriptions: browsers, vapid: vapid, settings: .init(), client: client,
+            accessOf: { $0 == "ana" ? access.withLock { $0 } : .nothing }, pauses: [.nanoseconds(1)],
+            logger: Self.logger)
+        let browser = try await add("ana")
+        await push.send(PushHappening(kind: .doorbell, deviceID: "door", date: Self.now), to: browser)
+        #expect(attempts.withLock { $0 } == (meanwhile == .nothing ? 2 : 1))
+    }
+
     @Test func `one person does not take all places`() async throws {
         let browsers = PushSubscriptions(store: nil, logger: Self.logger)
         func add(_ number: Int, for principal: String) async throws {

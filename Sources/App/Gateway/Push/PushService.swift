@@ -36,6 +36,7 @@ actor PushService {
     private let mayReturn: @Sendable (String) async -> Bool
     private let formerEnd: @Sendable (String) -> Date?
     private let client: PushClient
+    private let pauses: [Duration]
     private let logger: Logger
     private let inbox: AsyncStream<PushHappening>.Continuation
     private let happenings: AsyncStream<PushHappening>
@@ -53,7 +54,8 @@ actor PushService {
         client: PushClient? = nil, accessOf: @escaping @Sendable (String) -> Access,
         isUnknown: @escaping @Sendable (String) -> Bool = { _ in false },
         mayReturn: @escaping @Sendable (String) async -> Bool = { _ in false },
-        formerEnd: @escaping @Sendable (String) -> Date? = { _ in nil }, logger: Logger
+        formerEnd: @escaping @Sendable (String) -> Date? = { _ in nil }, pauses: [Duration] = PushService.pauses,
+        logger: Logger
     ) {
         self.hub = hub
         self.subscriptions = subscriptions
@@ -64,6 +66,7 @@ actor PushService {
         self.isUnknown = isUnknown
         self.mayReturn = mayReturn
         self.formerEnd = formerEnd
+        self.pauses = pauses
         self.logger = logger
         (happenings, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.backlog))
     }
@@ -145,10 +148,13 @@ actor PushService {
     ) async -> (outcome: PushOutcome, problem: String?) {
         let id = happening.deviceID
         let name = (try? await hub.device(id))?.name ?? id
-        let message = PushMessage(happening, key: hub.names.label(of: id), name: name, picture: picture)
-        guard let body = try? message.json() else { return (.refused(status: 0), "the message cannot be written") }
         var last: (outcome: PushOutcome, problem: String?) = (.failed(retryAfter: nil), nil)
-        for pause in Self.pauses + [.zero] {
+        for pause in pauses + [.zero] {
+            guard let subscription = await stillMeant(subscription, by: happening) else { break }
+            let maySee = accessOf(subscription.principal).permits(.view, hub.directory.device(id))
+            let message = PushMessage(
+                happening, key: hub.names.label(of: id), name: name, picture: maySee ? picture : nil)
+            guard let body = try? message.json() else { return (.refused(status: 0), "the message cannot be written") }
             last = await client.send(body, topic: happening.topic, to: subscription)
             await subscriptions.record(last.outcome, of: subscription.id)
             guard case .failed(let retryAfter) = last.outcome, pause > .zero, happening.kind != .test else { break }
@@ -163,6 +169,17 @@ actor PushService {
                 metadata: ["principal": "\(subscription.principal)", "reason": "\(problem)"])
         }
         return last
+    }
+
+    /// The browser as it is now; nil if it must not get the message any more. While the camera took a picture or the service
+    /// had no room, its person may have lost the right, or somebody else may have signed in there.
+    private func stillMeant(_ known: PushSubscription, by happening: PushHappening) async -> PushSubscription? {
+        if happening.kind == .test { return known }
+        guard let browser = try? await subscriptions.subscription(known.id, of: known.principal),
+            browser.wants(happening),
+            accessOf(browser.principal).permits(.read, hub.directory.device(happening.deviceID))
+        else { return nil }
+        return browser
     }
 
     /// Sends a notification that somebody tries, once.
