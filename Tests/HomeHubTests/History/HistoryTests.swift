@@ -77,6 +77,21 @@ import Transport
         #expect(Set(ids).count == 4)
     }
 
+    @Test func `a device that appears while a page is read is not on it, because nobody asked whether it may be`()
+        async throws
+    {
+        let history = try open()
+        press(history)
+        let moment = now
+        let page = try await history.page(HistoryQuery(pageSize: 200)) { device in
+            history.take(.doorbellPressed(deviceID: "yard", at: moment, .init()), at: moment)
+            history.flush()
+            return device == "door"
+        }
+        #expect(page.items.map(\.deviceID) == ["door"])
+        #expect(try await read(history).count == 2)
+    }
+
     @Test func `items leave when they are too old, in virtual time`() async throws {
         let history = try open(HistoryRetention(days: 2))
         for _ in 0..<5 {

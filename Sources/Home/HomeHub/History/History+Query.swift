@@ -22,15 +22,16 @@ extension History {
         let size = min(max(1, query.pageSize), HistoryQuery.maximumPageSize)
         let after = cursor
         let (rows, newest) = try await read { (file) throws(StoreFailure) -> ([HistoryRow], Int64) in
+            var newest = after?.newest ?? 0
+            // Before the devices: whatever a device that is not among them has is newer, and is not on the page.
+            if after == nil { newest = try file.newest() }
             let known = try file.devices()
             let allowed = known.filter { query.devices?.contains($0) != false && sees($0) }
-            var newest = after?.newest ?? 0
-            if after == nil { newest = try file.newest() }
             let rows = try file.items(
                 HistoryFile.Request(
                     devices: allowed.count == known.count ? nil : Set(allowed), kinds: query.kinds,
                     events: query.events, since: query.since.map(Self.milliseconds),
-                    until: query.until.map(Self.milliseconds), after: after, limit: size + 1))
+                    until: query.until.map(Self.milliseconds), newest: newest, after: after, limit: size + 1))
             return (rows, newest)
         }
         let shown = rows.prefix(size)

@@ -16,6 +16,8 @@ extension HistoryFile {
         /// In milliseconds since 1970.
         var since: Int64?
         var until: Int64?
+        /// The number of the newest item that counts.
+        var newest: Int64
         var after: HistoryCursor?
         var limit: Int
     }
@@ -88,8 +90,9 @@ extension HistoryFile {
     private static func fetch(
         _ database: Database, _ request: Request, _ devices: String?
     ) throws -> [HistoryRow] {
-        var conditions: [String] = devices.map { [$0] } ?? []
-        var arguments: [any DatabaseValueConvertible] = []
+        // The sign keeps SQLite from reading in the order of the numbers, which is not that of the times.
+        var conditions: [String] = (devices.map { [$0] } ?? []) + ["+item.id <= ?"]
+        var arguments: [any DatabaseValueConvertible] = [request.newest]
         if let since = request.since {
             conditions.append("item.time >= ?")
             arguments.append(since)
@@ -113,7 +116,7 @@ extension HistoryFile {
                 "item.name IN (SELECT id FROM name WHERE text IN (\(events.map { _ in "?" }.joined(separator: ","))))")
             arguments += events.sorted() as [any DatabaseValueConvertible]
         }
-        let condition = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
+        let condition = "WHERE \(conditions.joined(separator: " AND "))"
         arguments.append(request.limit)
         let statement = try database.makeStatement(
             sql: """
