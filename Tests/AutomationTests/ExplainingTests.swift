@@ -159,13 +159,15 @@ import Testing
             graph: Graph([
                 .select([Nodes.starter("lamp"), Nodes.at(13, 0)]), .delay(.seconds(10)), Nodes.command("fan"),
             ]))
-        let runs = Simulation.runs(
+        let outcome = Simulation.outcome(
             of: definition,
             present: [.structure(EngineHome.structure()), .device(EngineHome.device("lamp", isOn: false))],
             happenings: [
                 .init(at: start + 1_000, .device(EngineHome.device("lamp", isOn: false))),
                 .init(at: start + 60_000, .device(EngineHome.device("lamp", isOn: true))),
             ], from: start, to: start + 2 * 86_400_000)
+        let runs = outcome.runs
+        #expect(!outcome.isCut)
         #expect(runs.map(\.at) == [start + 60_000, start + 3_600_000, start + 90_000_000])
         #expect(runs.map(\.end) == [.completed, .completed, .completed])
         #expect(runs.first?.commands.map(\.at) == [start + 70_000])
@@ -180,8 +182,24 @@ import Testing
             Simulation.Happening(
                 at: start + Int64(number) * 1_000, .device(EngineHome.device("lamp", isOn: number % 2 == 0)))
         }
-        let runs = Simulation.runs(
+        let outcome = Simulation.outcome(
             of: definition, present: [], happenings: happenings, from: start, to: start + 86_400_000)
-        #expect(runs.count == Simulation.runLimit)
+        #expect(outcome.runs.count == Simulation.runLimit && outcome.isCut)
+    }
+
+    @Test(arguments: [(1, false), (50, true)])
+    func `a simulation of many schedules is cut, although they start one run`(count: Int, isCut: Bool) {
+        let start = EngineHome.start
+        // The run lasts longer than the simulation, so the number of runs does not limit it.
+        let definition = AutomationDefinition(
+            id: "draft", structureID: "s1", owner: "app",
+            graph: Graph([
+                .select((0..<count).map { _ in Nodes.cron("* * * * *") }), .delay(.seconds(86_400)),
+                Nodes.command("fan"),
+            ]))
+        let outcome = Simulation.outcome(
+            of: definition, present: [.structure(EngineHome.structure())], happenings: [], from: start,
+            to: start + 600_000, lookLimit: 250)
+        #expect(outcome.runs.count == 1 && outcome.isCut == isCut)
     }
 }

@@ -1,5 +1,6 @@
 import Automation
 import AutomationGraph
+import Dispatch
 import Foundation
 import HTTPTypes
 import HomeHub
@@ -51,11 +52,11 @@ extension GatewayAPI {
                         id: structure.id, traits: TraitCollection(), place: SchedulePlace(structure))))
         }
         present += past.before.compactMap { EngineInput($0) }
-        let runs = await Self.runs(of: definition, present, past.happenings, from: from, to: to)
+        let outcome = await Self.outcome(of: definition, present, past.happenings, from: from, to: to)
         let json = SimulationJSON(homes, of: definition.structureID)
         var answer: [String: JSONObject.Value] = [
-            "runs": .list(runs.map { .object(json.members(of: $0)) }),
-            "isCut": .bool(past.isCut || runs.count >= Simulation.runLimit),
+            "runs": .list(outcome.runs.map { .object(json.members(of: $0)) }),
+            "isCut": .bool(past.isCut || outcome.isCut),
         ]
         if let oldest = past.oldest {
             answer["recordedFrom"] = .text(AutomationSnapshot.time(Self.milliseconds(oldest)))
@@ -63,17 +64,26 @@ extension GatewayAPI {
         return answer
     }
 
-    /// Computes on the shared threads: neither the hub nor anybody else waits for it.
-    @concurrent private static func runs(
+    /// The threads of simulations. A simulation may compute for seconds. The shared threads, of which there are as many as
+    /// processors, must not wait for that.
+    private static let simulations = DispatchQueue(label: "simulations", qos: .utility, attributes: .concurrent)
+
+    private static func outcome(
         of definition: AutomationDefinition, _ present: [EngineInput], _ happenings: [RecordedPast.Happening],
         from: Int64, to: Int64
-    ) async -> [Simulation.Run] {
-        let inputs = happenings.compactMap { happening in
-            EngineInput(happening.observation).map {
-                Simulation.Happening(at: milliseconds(happening.at), $0)
+    ) async -> Simulation.Outcome {
+        await withCheckedContinuation { continuation in
+            simulations.async {
+                let inputs = happenings.compactMap { happening in
+                    EngineInput(happening.observation).map {
+                        Simulation.Happening(at: Self.milliseconds(happening.at), $0)
+                    }
+                }
+                continuation.resume(
+                    returning: Simulation.outcome(
+                        of: definition, present: present, happenings: inputs, from: from, to: to))
             }
         }
-        return Simulation.runs(of: definition, present: present, happenings: inputs, from: from, to: to)
     }
 
     /// What was recorded of a device or a structure is for those who may read it.

@@ -40,8 +40,19 @@ public enum Simulation {
         public var action: GraphAction
     }
 
+    /// What was found out.
+    public struct Outcome: Sendable, Hashable {
+        /// The runs, oldest first.
+        public var runs: [Run]
+        /// Whether later runs may be missing, because a limit was reached.
+        public var isCut: Bool
+    }
+
     /// The maximum number of runs that are reported. Later ones are left out.
     public static let runLimit = 1_000
+    /// The maximum number of looks at schedules and deadlines. A month of a rule for every minute stays below it. A graph
+    /// with hundreds of such rules would keep a processor busy for hours.
+    public static let lookLimit = 100_000
 
     /// Finds out when an automation would have run.
     ///
@@ -52,22 +63,24 @@ public enum Simulation {
     ///   - happenings: what happened afterwards, in the order of time.
     ///   - from: the start, in milliseconds since 1970.
     ///   - to: the end, in milliseconds since 1970.
-    public static func runs(
-        of definition: AutomationDefinition, present: [EngineInput], happenings: [Happening], from: Int64, to: Int64
-    ) -> [Run] {
-        guard from < to else { return [] }
+    ///   - lookLimit: the maximum number of looks at schedules and deadlines.
+    public static func outcome(
+        of definition: AutomationDefinition, present: [EngineInput], happenings: [Happening], from: Int64, to: Int64,
+        lookLimit: Int = Simulation.lookLimit
+    ) -> Outcome {
+        guard from < to else { return Outcome(runs: [], isCut: false) }
         var definition = definition
         definition.isActive = true
-        var player = Player(from: from)
+        var player = Player(of: definition, from: from, looks: lookLimit)
         for input in present { player.report(input) }
         player.report(.define(definition))
         for happening in happenings where (from...to).contains(happening.at) {
             player.pass(to: happening.at)
+            guard !player.isCut else { return player.outcome }
             player.report(happening.input)
-            if player.runs.count >= runLimit { return player.report }
         }
         player.pass(to: to)
-        return player.report
+        return player.outcome
     }
 }
 
@@ -76,11 +89,17 @@ private struct Player {
     private var engine: Engine
     private let from: Int64
     private var now: EngineTime
-    private(set) var runs: [String: Simulation.Run] = [:]
+    private var runs: [String: Simulation.Run] = [:]
     private var order: [String] = []
+    /// How many schedules a look reads, and how many looks are left.
+    private let schedules: Int
+    private var looks: Int
 
-    init(from: Int64) {
+    init(of definition: AutomationDefinition, from: Int64, looks: Int) {
         self.from = from
+        self.looks = looks
+        let starters = Program(definition.graph, invalidPaths: definition.invalidPaths).starters
+        schedules = starters.count { if case .schedule = $0.kind { true } else { false } }
         now = EngineTime(uptime: 0, wall: from)
         var limits = EngineLimits()
         // The clocks of a simulation are never set.
@@ -94,16 +113,23 @@ private struct Player {
         }
     }
 
-    var report: [Simulation.Run] { order.prefix(Simulation.runLimit).compactMap { runs[$0] } }
+    /// Whether a limit was reached.
+    var isCut: Bool { runs.count >= Simulation.runLimit || looks <= 0 }
 
+    var outcome: Simulation.Outcome {
+        Simulation.Outcome(runs: order.prefix(Simulation.runLimit).compactMap { runs[$0] }, isCut: isCut)
+    }
+
+    /// Lets time pass until then, or until a limit is reached.
     mutating func pass(to wall: Int64) {
         let end = wall - from
-        var steps = 0
-        while let deadline = engine.nextDeadline, deadline <= end, steps < 1_000_000, runs.count < Simulation.runLimit {
-            steps += 1
+        while let deadline = engine.nextDeadline, deadline <= end {
+            guard !isCut else { return }
+            looks -= max(1, schedules)
             move(to: max(now.uptime, deadline))
             report(.clock)
         }
+        guard !isCut else { return }
         move(to: max(now.uptime, end))
         report(.clock)
     }

@@ -103,8 +103,7 @@ extension ScheduleRule {
             return place.sun(type, date).map { [$0 + offset] } ?? []
         case .cron(let cron):
             guard cron.holds(on: date) else { return [] }
-            // Several times that the clock leaves out become one moment.
-            return Set(place.clock.moments(of: cron.times, on: date)).sorted()
+            return place.clock.moments(of: cron.times, on: date)
         }
     }
 

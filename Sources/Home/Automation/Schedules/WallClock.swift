@@ -22,13 +22,14 @@ public struct WallClock: Sendable, Hashable {
 
     private static func remainder(_ seconds: Int) -> Int { (seconds % 86_400 + 86_400) % 86_400 }
 
-    /// The moments of several times of a day.
+    /// The moments of several times of a day, which are in order and occur once, as the moments are then.
     func moments(of times: [Int], on date: CivilDate) -> [Int] {
         let midnight = date.day * 86_400
         let before = offset(midnight - Self.margin)
         // On most days the offset does not change, and two look-ups suffice.
         guard before != offset(midnight + 86_400 + Self.margin) else { return times.map { midnight + $0 - before } }
-        return times.map { moment(of: $0, on: date) }
+        // Several times that the clock leaves out become one moment.
+        return Set(times.map { moment(of: $0, on: date) }).sorted()
     }
 
     /// A change may leave out a whole day, as Samoa did in 2011.
