@@ -21,7 +21,7 @@ struct CameraProbeCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The camera's address, as in the field source of the config.", valueName: "url"))
+        help: ArgumentHelp("The camera's address, as in the key source of the config.", valueName: "url"))
     var address: String
 
     @Flag(help: "Print JSON.")
@@ -44,8 +44,8 @@ struct CameraProbeCommand: AsyncParsableCommand {
         guard prefixes.contains(where: { self.address.lowercased().hasPrefix($0) }) || self.address.contains("${")
         else {
             throw ValidationError(
-                "expected the camera's rtsp://, rtsps://, onvif://, http://, https://, rtmp://, tcp:// or udp:// URL, or "
-                    + "v4l2:/dev/video0; gatehouse camera discover finds ONVIF cameras")
+                "expected the camera's rtsp://, rtsps://, onvif://, http://, https://, rtmp://, rtmps://, tcp:// or udp:// "
+                    + "URL, or v4l2:/dev/video0; gatehouse camera discover finds ONVIF cameras")
         }
         let address: CameraProbeAddress
         do {

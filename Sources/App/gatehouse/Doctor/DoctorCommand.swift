@@ -52,7 +52,7 @@ struct DoctorCommand: AsyncParsableCommand {
             report.findings.append(
                 DoctorFinding(
                     .page, .note, "What the gateway itself finds is missing: \(error.message).",
-                    advice: "Only the owner's token shows it."))
+                    advice: "A token with the scope admin for the whole home shows it."))
         }
         return report
     }
