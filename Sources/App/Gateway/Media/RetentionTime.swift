@@ -37,7 +37,7 @@ final class RetentionTime: Sendable {
         let file = directory.readJSON(Kept.self, from: Self.fileName)
         if let failure = file.failure {
             logger.warning(
-                "a clock that was set ahead while the gateway was off makes recordings old, because the file cannot be used",
+                "a clock that was set ahead while the gateway was off ages recordings, because the file cannot be used",
                 metadata: ["reason": "\(failure)"])
         }
         isFileInTheWay = file.isInTheWay
@@ -65,10 +65,10 @@ final class RetentionTime: Sendable {
     private func report(lead: Int64, before: Int64) {
         if lead > before {
             logger.warning(
-                "the machine's clock has leapt ahead; recordings grow old by it when a time server confirms it, or in a day",
+                "the machine's clock has leapt ahead; recordings age by it once a time server confirms it, or after a day",
                 metadata: ["hours": "\(lead / 3_600_000)"])
         } else if before > 0, lead == 0 {
-            logger.notice("recordings grow old by the machine's clock again")
+            logger.notice("recordings age by the machine's clock again")
         }
     }
 
