@@ -29,7 +29,7 @@ struct MQTTStatusCommand: AsyncParsableCommand {
             print("\(status.host):\(status.port) is \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
             print("\(status.received) messages received, \(status.sent) sent, \(status.trackers) presence trackers")
             if status.superseded + status.dropped > 0 {
-                print("\(status.superseded) messages came too fast and were replaced; \(status.dropped) were dropped")
+                print("\(status.superseded) messages were replaced by newer ones; \(status.dropped) were dropped")
             }
             if !status.devices.isEmpty {
                 var table = TerminalTable(header: ["NAME", "TYPES", "KEY"], whole: ["KEY"])

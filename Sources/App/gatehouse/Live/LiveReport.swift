@@ -97,7 +97,7 @@ extension LiveReport {
         if let path { lines.append("Path     \(Self.pathWords[path] ?? path.onOneLine)") }
         if let estimatedBitrate, estimatedBitrate > 0 {
             lines.append(
-                "Line     \(String(format: "%.1f", Double(estimatedBitrate) / 1e6)) Mbit/s, as far as is known")
+                "Carries  \(String(format: "%.1f", Double(estimatedBitrate) / 1e6)) Mbit/s, as far as is known")
         }
         if let stream {
             lines.append(
@@ -125,7 +125,7 @@ extension LiveReport {
         if let glassToGlass {
             lines.append(
                 "Latency  glass to glass \(milliseconds(glassToGlass.median)) (median), "
-                    + "\(milliseconds(glassToGlass.p95)) (95 %), \(milliseconds(glassToGlass.maximum)) (most)")
+                    + "\(milliseconds(glassToGlass.p95)) (95 %), \(milliseconds(glassToGlass.maximum)) (maximum)")
         }
         if let talk { lines += talk.lines }
         if let snapshot { lines.append("Snapshot \(snapshot)") }

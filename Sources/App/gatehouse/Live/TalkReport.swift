@@ -23,7 +23,7 @@ struct TalkReport: Codable, Sendable {
         func seconds(_ milliseconds: Double) -> String { String(format: "%.1f s", milliseconds / 1000) }
         let opened = millisecondsToOpen.map { ", open after \(Int($0.rounded())) ms" } ?? ""
         var lines = [
-            "Talk     \(codec ?? "no codec")\(opened): \(seconds(millisecondsReceived)) came"
+            "Talk     \(codec ?? "no codec")\(opened): \(seconds(millisecondsReceived)) arrived"
                 + (packetsReceived > 0 ? " in \(packetsReceived) packets (\(packetsLost) lost)" : "")
                 + ", \(seconds(millisecondsSent)) sent in \(packetsSent) packets",
             "         \(Int(millisecondsDropped.rounded())) ms dropped, \(Int(millisecondsOfSilence.rounded())) ms "
