@@ -50,7 +50,7 @@ struct UnreadableTokens: Sendable {
         guard !isEmpty else { return nil }
         let follows =
             "their holders' recordings continue but are not uploaded, and their automations wait. Restore "
-            + "shared.sqlite from a copy while the gateway is stopped"
+            + "shared.sqlite from a copy, as the document configuration.md describes"
         guard !areAll else { return "the tokens of the API cannot be read and do not work; \(follows)" }
         let (shown, count) = (records.keys.sorted().prefix(5), records.count)
         let names = shown.joined(separator: ", ") + (count > shown.count ? " and \(count - shown.count) more" : "")
