@@ -45,6 +45,24 @@ import Testing
         #expect(cause["enum"] as? [String] == CameraSourceCause.allCases.map(\.rawValue))
     }
 
+    @Test func `the document describes each alarm as it is sent`() throws {
+        let schema = JSONSchema(document: try document())
+        let alarm = try #require(schema.resolve("#/components/schemas/AlarmEvent"))
+        let kind = try #require(schema.resolve("#/components/schemas/AlarmEvent/properties/kind"))
+        let state = try #require(schema.resolve("#/components/schemas/AlarmEvent/properties/state"))
+        #expect(kind["enum"] as? [String] == HomeAlarm.Kind.allCases.map(\.rawValue))
+        #expect(state["enum"] as? [String] == HomeAlarm.State.allCases.map(\.rawValue))
+        var sent = HomeAlarm(
+            .segmentsLost, .occurred, of: "door", automation: "night", reason: "the queue is full", segments: 2,
+            at: Date(timeIntervalSince1970: 0))
+        sent.structureID = "house"
+        sent.owner = "ana"
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let value = try JSONSerialization.jsonObject(with: encoder.encode(sent))
+        #expect(schema.problems(value, alarm) == [])
+    }
+
     @Test func everyReferenceOfTheDocumentLeadsSomewhereAndEveryOperationHasAName() throws {
         let document = try self.document()
         let schema = JSONSchema(document: document)
