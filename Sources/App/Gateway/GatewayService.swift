@@ -1,13 +1,9 @@
 import DatagramPort
-import HTTPTypes
 import HomeHub
 import HomeTypes
 import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
-import NIOSSL
 import PushAvStreamTransport
 import RecordingUpload
 import ServiceLifecycle
@@ -48,10 +44,10 @@ public struct GatewayService: Service {
     private let mqtt: MQTTRunner
     /// Runs the automations of the home.
     let automations: AutomationService
-    private let shared: ConnectionGuard
+    let shared: ConnectionGuard
     private let cameras: any CameraRunning
     let logger: Logger
-    private let onReady: @Sendable (GatewayConfiguration) async -> Void
+    let onReady: @Sendable (GatewayConfiguration) async -> Void
 
     /// How many connections wait in the kernel. If the queue is full, a client tries again after a second, and that
     /// includes the owner. The queue therefore holds as many as several hosts open while the listener is briefly busy.
@@ -381,102 +377,5 @@ public struct GatewayService: Service {
             services: services + [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         groupConfiguration.maximumGracefulShutdownDuration = .seconds(10)
         try await ServiceGroup(configuration: groupConfiguration).run()
-    }
-
-    private func application(
-        scheme: String, host: String, port: Int, server: HTTPServerBuilder, _ readiness: Readiness
-    ) -> Application<RouterResponder<GatewayRequestContext>> {
-        Application(
-            router: api.router(scheme: scheme),
-            server: server,
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
-            onServerRunning: { [shared = self.shared, logger = self.logger] channel in
-                // A listener that has closed already needs nothing.
-                try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(
-                        ConnectionAdmissionHandler(shared, logger: logger), position: .first)
-                }.get()
-                await readiness.oneIsReady(scheme: scheme, port: channel.localAddress?.port ?? port)
-            },
-            logger: self.logger)
-    }
-
-    private func httpsListener(
-        _ https: GatewayConfiguration.HTTPS, _ readiness: Readiness
-    ) throws -> any Service {
-        let host = https.host ?? configuration.http.host
-        var tls = try tlsConfiguration(https)
-        tls.minimumTLSVersion = .tlsv12
-        tls.applicationProtocols = ["http/1.1"]
-        let application = self.application(
-            scheme: "https", host: host, port: https.port,
-            server: try .tls(GatewayHTTPChannel.server(shared), tlsConfiguration: tls), readiness)
-        return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
-    }
-
-    private func tlsConfiguration(_ https: GatewayConfiguration.HTTPS) throws -> TLSConfiguration {
-        if let files = https.files {
-            do {
-                let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
-                let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
-                guard !chain.isEmpty else { throw StartFailure(description: "the file contains no certificate") }
-                return .makeServerConfiguration(
-                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            } catch {
-                throw StartFailure(
-                    description: "http.https: the certificate \(files.certificate) with the key \(files.privateKey) "
-                        + "cannot be used (\(error)); both must be readable PEM files, the leaf certificate first")
-            }
-        }
-        let names = configuration.media.addresses + configuration.localNames
-        let made = try ServerCertificate.openOrCreate(
-            in: stateDirectory, names: ServerCertificate.hostNames(additional: names))
-        return .makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(made.certificate.utf8)).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(made.privateKey.utf8), format: .pem)))
-    }
-
-    private func localGateway(_ listening: GatewayConfiguration) -> LocalGateway {
-        LocalGateway(
-            url: LocalGateway.url(of: listening), httpsPort: listening.http.https?.port,
-            stateDirectory: stateDirectory.path, processID: LocalGateway.ownProcessID,
-            addresses: PageAddresses(listening))
-    }
-
-    /// The file goes to the standard folder too, where commands look first.
-    private var announcementDirectories: [StateDirectory] {
-        let standard = StateDirectory.standard()
-        return standard == stateDirectory ? [standard] : [stateDirectory, standard]
-    }
-
-    private func announce(_ listening: GatewayConfiguration) async {
-        let cameras = await keeper.entries.count
-        for directory in announcementDirectories {
-            let own = localGateway(listening)
-            guard directory == stateDirectory || !own.isTaken(in: directory) else {
-                logger.notice(
-                    """
-                    another gateway of this user runs, and commands without --config go to that one; name this one's \
-                    config with --config
-                    """)
-                continue
-            }
-            do {
-                try own.write(to: [directory])
-            } catch {
-                logger.warning(
-                    "commands on this machine may not find the gateway", metadata: ["reason": "\(error)"])
-            }
-        }
-        let http = listening.http
-        logger.notice(
-            "gateway is ready",
-            metadata: [
-                "http": "\(http.host):\(http.port)",
-                "https": "\(http.https.map { "\($0.host ?? http.host):\($0.port)" } ?? "off")",
-                "cameras": "\(cameras)",
-            ])
-        reportReady(listening, cameras: cameras)
-        await onReady(listening)
     }
 }
