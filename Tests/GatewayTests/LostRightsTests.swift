@@ -256,6 +256,38 @@ import Transport
         }
     }
 
+    @Test(
+        arguments: [
+            (.get, "/v1/devices/door/snapshot.jpg", "door"), (.get, "/v1/devices/door/live.mjpeg", "door"),
+            (.get, "/api/frame.jpeg?src=door", "door"), (.post, "/whep/door", "door"),
+            (.post, "/api/webrtc?src=door", "door"), (.post, "/whip/phone", "phone"),
+        ] as [(HTTPRequest.Method, String, String)])
+    func `what begins while its device leaves the token's structure ends`(
+        method: HTTPRequest.Method, path: String, device: String
+    ) async throws {
+        let gateway = try await Self.gateway()
+        let house = try #require(await gateway.hub.structures().first?.id)
+        try await gateway.addToken(
+            "gatehouse_app", named: "app", Access([.init([.read, .media], structureID: house)]))
+        var place = PlaceUpdate()
+        place.name = "Cabin"
+        let cabin = try await gateway.hub.addStructure(place).value.id
+        await gateway.liveView.closeGate()
+        try await gateway.run { client in
+            let offer = method == .post ? "v=0\r\n" : nil
+            let type = offer.map { _ in "application/sdp" }
+            async let answer = client.send(method, path, offer, type: type, token: "gatehouse_app")
+            #expect(await eventually { await gateway.liveView.isWaiting })
+            _ = try await gateway.hub.moveDevice(device, structure: cabin)
+            await gateway.liveView.openGate()
+            let status = try await answer.status
+            #expect(status == .notFound)
+            let publisher = await gateway.liveView.publisher?.session
+            #expect(publisher == nil)
+            #expect(await gateway.liveView.list.isEmpty)
+        }
+    }
+
     @Test func `an event's picture that is taken while its token loses the right gets no address`() async throws {
         let gateway = try await Self.gateway()
         let id = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read, .media])]))

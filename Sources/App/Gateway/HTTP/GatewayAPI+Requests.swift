@@ -20,6 +20,17 @@ extension GatewayAPI {
         try authorization(context).principal
     }
 
+    /// Fails unless a token still permits what it permitted when the request came, and a scope where the device is now. A
+    /// camera's answer may take a while.
+    /// - Throws: what ``TokenRegistry/requireStill(_:toGive:)`` throws, and `notFound` for a device that has left the
+    ///   structure for which the token permits the scope.
+    func requireStill(_ authorization: Authorization, _ scope: Caller.Scope, of device: String) throws(HomeError) {
+        try tokens.requireStill(authorization)
+        guard authorization.access.permits(scope, hub.directory.device(device)) else {
+            throw HomeHub.unknownDevice(device)
+        }
+    }
+
     /// The identifier of the device that the path names by its identifier or its key. A text that names no device comes
     /// back as it is.
     func deviceID(_ context: GatewayRequestContext) throws -> String {

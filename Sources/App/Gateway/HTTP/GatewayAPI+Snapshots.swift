@@ -54,12 +54,12 @@ extension GatewayAPI {
     }
 
     /// A picture of now. A camera may take seconds for it, and the token may lose the right meanwhile.
-    /// - Throws: what ``TokenRegistry/requireStill(_:toGive:)`` throws, and why the camera has no picture.
+    /// - Throws: what ``requireStill(_:_:of:)`` throws, and why the camera has no picture.
     func picture(
         of device: String, maximumWidth: Int?, for authorization: Authorization
     ) async throws -> CameraSnapshot {
         let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: maximumWidth)
-        try tokens.requireStill(authorization)
+        try requireStill(authorization, .view, of: device)
         return picture
     }
 

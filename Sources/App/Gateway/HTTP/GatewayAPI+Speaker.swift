@@ -35,11 +35,7 @@ extension GatewayAPI {
                     await hub.signalling.clips.waitForClip(of: device, atMost: patience)
                 }
                 // The token may have lost the right meanwhile, or the device may be elsewhere.
-                let authorization = try self.authorization(context)
-                try tokens.requireStill(authorization)
-                guard authorization.access.permits(.read, hub.directory.device(device)) else {
-                    throw HomeHub.unknownDevice(device)
-                }
+                try requireStill(authorization(context), .read, of: device)
             }
             let reading = try await hub.speakerReading(of: device)
             let speaker = try await self.speaker(of: device)

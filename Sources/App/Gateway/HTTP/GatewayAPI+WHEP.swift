@@ -73,7 +73,7 @@ extension GatewayAPI {
                 deviceID: device, principal: principal, entityTag: started.iceGeneration,
                 usernameFragment: usernameFragment))
         do throws(HomeError) {
-            try tokens.requireStill(authorization)
+            try requireStill(authorization, .view, of: device)
         } catch {
             // If it has already ended, there is nothing to do.
             try? await hub.signalling.views.stopLiveView(

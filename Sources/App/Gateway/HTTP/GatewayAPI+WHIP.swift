@@ -53,7 +53,7 @@ extension GatewayAPI {
             .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
         do throws(HomeError) {
             // Checked again once it can be ended, as for a view (`startView`).
-            try tokens.requireStill(authorization)
+            try requireStill(authorization, .media, of: device)
         } catch {
             // If it has already ended, there is nothing to do.
             try? await hub.signalling.publishing.stopPublishing(

@@ -220,19 +220,21 @@ extension GatewayAPI {
         let started = try await startView(offer, of: device, request, context)
         let session = SessionReference(started.mediaSessionId, of: device, principal: authorization.principal)
         if Go2RTCOffer.sendsSound(offer), authorization.access.permits(.media, hub.directory.device(device)) {
-            Task { await talkWhenConnected(session, authorization) }
+            Task { await talkWhenConnected(session, of: device, authorization) }
         }
         return Go2RTCView(session: session, answer: started.answerSdp)
     }
 
     /// Opens the camera's speaker for a view. Its offer is the only request for that which this API knows.
-    private func talkWhenConnected(_ session: SessionReference, _ authorization: Authorization) async {
+    private func talkWhenConnected(
+        _ session: SessionReference, of device: String, _ authorization: Authorization
+    ) async {
         guard await hub.signalling.views.waitUntilConnected(session, atMost: Self.longestConnecting) else { return }
         // The token may have lost the right meanwhile, also while the camera's speaker is opened.
-        guard (try? tokens.requireStill(authorization)) != nil else { return }
+        guard (try? requireStill(authorization, .media, of: device)) != nil else { return }
         // A camera without a speaker, or one that somebody else uses, is watched without talking.
         try? await hub.signalling.talks.startTalkback(session, offerSdp: nil)
-        if (try? tokens.requireStill(authorization)) == nil {
+        if (try? requireStill(authorization, .media, of: device)) == nil {
             try? await hub.signalling.talks.stopTalkback(session)
         }
     }

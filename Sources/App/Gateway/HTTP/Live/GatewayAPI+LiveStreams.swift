@@ -28,11 +28,11 @@ extension GatewayAPI {
 
     /// A place to watch a device's live pictures without WebRTC. A loss of rights does not end it before it is registered. So
     /// the rights are checked again once it is.
-    /// - Throws: `resourceExhausted` where there is none, and what ``TokenRegistry/requireStill(_:toGive:)`` throws.
+    /// - Throws: `resourceExhausted` where there is none, and what ``requireStill(_:_:of:)`` throws.
     func watcher(of device: String, _ context: GatewayRequestContext) throws -> LiveWatchers.Watcher {
         let authorization = try self.authorization(context)
         let watcher = try liveWatchers.add(authorization.principal, watching: device)
-        try tokens.requireStill(authorization)
+        try requireStill(authorization, .view, of: device)
         return watcher
     }
 
