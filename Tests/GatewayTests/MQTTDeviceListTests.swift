@@ -216,9 +216,11 @@ import Transport
     @Test(
         arguments: [
             (.unreachable("nothing answers"), true), (.unknownHost("broker.local"), true), (.timeout, true),
-            (.disconnected, true), (.refused(code: 4), false), (.tls, false),
+            (.disconnected, false), (.refused(code: 4), false), (.tls, false), (.other("protocol error"), false),
         ] as [(BrokerFailure, Bool)])
-    func `a broker that refuses the gateway is not away`(failure: BrokerFailure, isAbsence: Bool) {
+    func `a broker that refuses the gateway or closes its connection is not away`(
+        failure: BrokerFailure, isAbsence: Bool
+    ) {
         #expect(failure.isAbsence == isAbsence)
     }
 

@@ -76,6 +76,30 @@ import Transport
         await runner.stop()
     }
 
+    @Test func `a broker that has refused the gateway has to be away for an hour since then`() async throws {
+        let (log, clock) = (LogLines(), Locked(Instant.zero))
+        let runner = MQTTRunner(directory: nil, logger: log.logger, now: { clock.withLock { $0 } })
+        let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
+        await runner.use(hub)
+        // Nothing answers there.
+        var wanted = GatewayConfiguration.MQTT(host: "127.0.0.1", port: 1)
+        wanted.publishes = false
+        await runner.apply(wanted)
+        await runner.take([
+            [.described(MQTTDevice(key: "a", identifiers: ["a"], name: "A", product: .init(), endpoints: []))]
+        ])
+        #expect(await becomesTrue { log.lines.contains { $0.message == "MQTT broker cannot be reached" } })
+        clock.withLock { $0 += .seconds(3_600) }
+        await runner.take(.lost(since: Date(), .refused(code: 4)))
+        await runner.take(.lost(since: Date(), .unreachable("nothing answers")))
+        clock.withLock { $0 += .seconds(3_599) }
+        await #expect(throws: HomeError.self) { try await runner.forget("mqtt:a") }
+        clock.withLock { $0 += .seconds(1) }
+        try await runner.forget("mqtt:a")
+        #expect(await hub.devices().isEmpty)
+        await runner.stop()
+    }
+
     @Test func `who has come home is kept as soon as the disk takes it, and only the newest`() async throws {
         let disk = FullDisk()
         let hub = HomeHub(

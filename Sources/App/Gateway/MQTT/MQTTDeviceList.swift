@@ -258,7 +258,7 @@ actor MQTTDeviceList {
     /// that has been away for long.
     /// - Parameters:
     ///   - homeKey: what the home calls the device.
-    ///   - absence: how long the broker has been away; nil while it is connected.
+    ///   - absence: for how long nothing has answered at the broker's address; nil while something does.
     func requireForgettable(_ homeKey: String, absence: Duration? = nil) async throws(HomeError) {
         guard let key = key(of: homeKey) else { return }
         let name = described[key]?.name ?? known[key]?.name ?? key
@@ -306,11 +306,12 @@ actor MQTTDeviceList {
 }
 
 extension BrokerFailure {
-    /// Whether no broker answers. One that refuses the gateway is there, and may describe what it has described before.
+    /// Whether nothing answers at the broker's address. A broker that refuses the gateway, or closes each connection, is
+    /// there, and may describe what it has described before.
     var isAbsence: Bool {
         switch self {
-        case .unknownHost, .unreachable, .timeout, .disconnected, .other: true
-        case .refused, .tls: false
+        case .unknownHost, .unreachable, .timeout: true
+        case .refused, .tls, .disconnected, .other: false
         }
     }
 }

@@ -32,6 +32,8 @@ actor MQTTRunner {
     private static let pauseBeforeRetry = Duration.seconds(10)
     /// When the broker was lost.
     private var lostAt: Instant?
+    /// Since when nothing has answered at the broker's address; nil while something does.
+    private var absentSince: Instant?
     private var wasConnected = false
 
     /// Makes a runner that does nothing until it gets a config.
@@ -162,6 +164,7 @@ actor MQTTRunner {
         cameras = nil
         problem = nil
         lostAt = nil
+        absentSince = nil
         wasConnected = false
     }
 
@@ -173,7 +176,8 @@ actor MQTTRunner {
 
     // MARK: The connection
 
-    private func take(_ state: BrokerState) async {
+    /// Handles how the connection is now.
+    func take(_ state: BrokerState) async {
         switch state {
         case .connected:
             var metadata: Logger.Metadata = ["broker": "\(configuration?.host ?? "")"]
@@ -181,9 +185,11 @@ actor MQTTRunner {
             logger.notice(wasConnected ? "MQTT broker connected again" : "MQTT broker connected", metadata: metadata)
             wasConnected = true
             lostAt = nil
+            absentSince = nil
             await cameras?.publishEverything()
         case .lost(_, let reason):
             if lostAt == nil { lostAt = now() }
+            absentSince = reason.isAbsence ? absentSince ?? now() : nil
             logger.warning(
                 wasConnected ? "MQTT broker lost" : "MQTT broker cannot be reached",
                 metadata: ["broker": "\(configuration?.host ?? "")", "reason": "\(reason)"])
@@ -264,8 +270,8 @@ actor MQTTRunner {
         try await list?.requireForgettable(homeKey, absence: absence)
     }
 
-    /// How long the broker has been away; nil while it is connected.
-    private var absence: Duration? { lostAt.map { now() - $0 } }
+    /// For how long nothing has answered at the broker's address; nil while something does.
+    private var absence: Duration? { absentSince.map { now() - $0 } }
 
     /// Forgets a device that the broker does not describe any more.
     func forget(_ homeKey: String) async throws(HomeError) {
