@@ -37,6 +37,29 @@ import Transport
         #expect(begin().now(at: reading(hours: 3, ahead: Self.year)) == Self.start + Self.hour)
     }
 
+    @Test func `a leap counts after a day of running, in however many runs`() {
+        _ = begin().now(at: reading(hours: 0))
+        var times: [Int64] = []
+        for day: Int64 in 0..<3 {
+            // The machine is off for the other sixteen hours.
+            let time = begin()
+            times = (Int64(0)...8).map { hour in time.now(at: reading(hours: 1 + day * 24 + hour, ahead: Self.year)) }
+        }
+        let end = reading(hours: 57, ahead: Self.year).wall
+        #expect(Array(times.suffix(2)) == [Self.start + 55 * Self.hour, end])
+        #expect(log.lines.map(\.level) == [.warning, .notice])
+    }
+
+    @Test func `recordings grow old on a machine that is off every night`() {
+        for day: Int64 in 0..<10 {
+            let time = begin()
+            for hours in [day * 24, day * 24 + 10] {
+                #expect(time.now(at: reading(hours: hours)) == reading(hours: hours).wall)
+            }
+        }
+        #expect(log.lines.isEmpty)
+    }
+
     @Test func `a leap and its end are reported once each`() {
         let time = begin()
         _ = time.now(at: reading(hours: 0))
@@ -51,16 +74,16 @@ import Transport
         let file = folder.directory.file(RetentionTime.fileName)
         func written() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
         _ = time.now(at: reading(hours: 0))
-        #expect(try written() == #"{"time":\#(Self.start)}"#)
+        #expect(try written() == #"{"doubted":0,"lead":0,"time":\#(Self.start)}"#)
         for minutes: Int64 in 1..<60 {
             let moment = RetentionClock.Reading(
                 wall: Self.start + minutes * 60_000, uptime: Instant(nanoseconds: minutes * 60_000_000_000),
                 isSynchronized: false)
             _ = time.now(at: moment)
         }
-        #expect(try written() == #"{"time":\#(Self.start)}"#)
+        #expect(try written() == #"{"doubted":0,"lead":0,"time":\#(Self.start)}"#)
         _ = time.now(at: reading(hours: 1))
-        #expect(try written() == #"{"time":\#(Self.start + Self.hour)}"#)
+        #expect(try written() == #"{"doubted":0,"lead":0,"time":\#(Self.start + Self.hour)}"#)
     }
 
     @Test func `a damaged file is reported and set aside, and another one takes its place`() throws {
@@ -77,6 +100,6 @@ import Transport
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
         #expect(begin().now(at: reading(hours: 50)) == reading(hours: 50).wall)
         #expect(log.lines.map(\.level) == [.warning])
-        #expect(try String(contentsOfFile: file, encoding: .utf8) == #"{"time":\#(Self.start)}"#)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == #"{"doubted":0,"lead":0,"time":\#(Self.start)}"#)
     }
 }

@@ -82,18 +82,36 @@ import Transport
     }
 
     @Test func `a long pause between runs is doubted, and a short one is not`() {
-        var short = RetentionClock(after: Self.start - 2 * Self.hour)
+        var short = RetentionClock(after: .init(time: Self.start - 24 * Self.hour))
         #expect(short.time(at: reading(hours: 0)) == Self.start)
-        var long = RetentionClock(after: Self.start - Self.year)
+        var long = RetentionClock(after: .init(time: Self.start - Self.year))
         #expect(long.time(at: reading(hours: 0)) == Self.start - Self.year)
         #expect(long.time(at: reading(hours: 5)) == Self.start - Self.year + 5 * Self.hour)
         #expect(long.time(at: reading(hours: 24)) == reading(hours: 24).wall)
-        var confirmed = RetentionClock(after: Self.start - Self.year)
+        var confirmed = RetentionClock(after: .init(time: Self.start - Self.year))
         #expect(confirmed.time(at: reading(hours: 0, isSynchronized: true)) == Self.start)
     }
 
+    @Test func `the next run doubts a leap for what is left of the day`() {
+        var first = RetentionClock()
+        _ = first.time(at: reading(hours: 0))
+        _ = first.time(at: reading(hours: 1, ahead: Self.year))
+        _ = first.time(at: reading(hours: 11, ahead: Self.year))
+        var second = RetentionClock(after: first.record)
+        #expect(second.time(at: reading(hours: 20, ahead: Self.year)) == reading(hours: 20).wall)
+        #expect(second.time(at: reading(hours: 33.5, ahead: Self.year)) == reading(hours: 33.5).wall)
+        #expect(second.time(at: reading(hours: 34, ahead: Self.year)) == reading(hours: 34, ahead: Self.year).wall)
+        // Another leap while the gateway was off.
+        var third = RetentionClock(after: first.record)
+        #expect(third.time(at: reading(hours: 20, ahead: 2 * Self.year)) == reading(hours: 11).wall)
+        // The clock was put right while it was off.
+        var fourth = RetentionClock(after: first.record)
+        #expect(fourth.time(at: reading(hours: 20)) == reading(hours: 20).wall)
+        #expect(fourth.lead == 0)
+    }
+
     @Test func `a clock that is behind the earlier run counts`() {
-        var clock = RetentionClock(after: Self.start + Self.year)
+        var clock = RetentionClock(after: .init(time: Self.start + Self.year))
         #expect(clock.time(at: reading(hours: 0)) == Self.start)
         #expect(clock.lead == 0)
     }

@@ -10,13 +10,7 @@ final class RetentionTime: Sendable {
     /// Where it is kept in the state folder.
     static let fileName = "recording-time.json"
     /// How often it is written, in milliseconds.
-    private static let interval: Int64 = 3_600_000
-
-    /// What the file holds.
-    private struct Kept: Codable {
-        /// Milliseconds since 1970, UTC.
-        var time: Int64
-    }
+    private static let interval: UInt64 = 3_600_000
 
     private struct State {
         var clock: RetentionClock
@@ -34,15 +28,15 @@ final class RetentionTime: Sendable {
     init(in directory: StateDirectory, logger: Logger) {
         self.directory = directory
         self.logger = logger
-        let file = directory.readJSON(Kept.self, from: Self.fileName)
+        let file = directory.readJSON(RetentionClock.Record.self, from: Self.fileName)
         if let failure = file.failure {
             logger.warning(
                 "a clock that was set ahead while the gateway was off ages recordings, because the file cannot be used",
                 metadata: ["reason": "\(failure)"])
         }
         isFileInTheWay = file.isInTheWay
-        let kept = file.value.flatMap { $0.time >= 0 ? $0.time : nil }
-        state = Locked(State(clock: RetentionClock(after: kept), kept: kept))
+        let kept = file.value.flatMap { min($0.time, $0.lead, $0.doubted) >= 0 ? $0 : nil }
+        state = Locked(State(clock: RetentionClock(after: kept), kept: kept?.time))
     }
 
     /// The time that counts now, in milliseconds since 1970, UTC. One thread at a time asks for it; it may wait for the disk.
@@ -50,15 +44,15 @@ final class RetentionTime: Sendable {
         at reading: RetentionClock.Reading = RetentionClock.Reading(
             wall: WallClock.milliseconds, uptime: MonotonicClock.now, isSynchronized: WallClock.isSynchronized)
     ) -> Int64 {
-        let (time, before, lead, isDue) = state.withLock { state in
+        let (time, before, lead, due) = state.withLock { state in
             let before = state.clock.lead
             let time = state.clock.time(at: reading)
-            let isDue = state.kept.map { abs(time &- $0) >= Self.interval } ?? true
+            let isDue = state.kept.map { (time &- $0).magnitude >= Self.interval } ?? true
             if isDue { state.kept = time }
-            return (time, before, state.clock.lead, isDue)
+            return (time, before, state.clock.lead, isDue ? state.clock.record : nil)
         }
         report(lead: lead, before: before)
-        if isDue { keep(time) }
+        if let due { keep(due) }
         return time
     }
 
@@ -72,11 +66,12 @@ final class RetentionTime: Sendable {
         }
     }
 
-    private func keep(_ time: Int64) {
+    private func keep(_ record: RetentionClock.Record) {
         guard !isFileInTheWay else { return }
         do {
-            let text = try JSONEncoder().encode(Kept(time: time))
-            try directory.writePrivate(Self.fileName, String(decoding: text, as: UTF8.self))
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys]
+            try directory.writePrivate(Self.fileName, String(decoding: encoder.encode(record), as: UTF8.self))
         } catch {
             // The next hour tries again.
             logger.warning("the time of the recordings cannot be kept", metadata: ["reason": "\(error)"])
