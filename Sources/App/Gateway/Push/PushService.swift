@@ -134,13 +134,13 @@ actor PushService {
         let picture = wantsPicture ? await self.picture(of: happening.deviceID) : nil
         await withDiscardingTaskGroup { group in
             for subscription in wanted {
-                let maySee = subscription.wishes.picture && accessOf(subscription.principal).permits(.view, object)
-                group.addTask { await self.send(happening, picture: maySee ? picture : nil, to: subscription) }
+                group.addTask { await self.send(happening, picture: picture, to: subscription) }
             }
         }
     }
 
     /// Sends a message to one browser, and again after a while if its service has no room.
+    /// - Parameter picture: the path of a picture, which only a person gets who wants one and may see the device.
     /// - Returns: what came of it at last.
     @discardableResult
     func send(
@@ -151,7 +151,9 @@ actor PushService {
         var last: (outcome: PushOutcome, problem: String?) = (.failed(retryAfter: nil), nil)
         for pause in pauses + [.zero] {
             guard let subscription = await stillMeant(subscription, by: happening) else { break }
-            let maySee = accessOf(subscription.principal).permits(.view, hub.directory.device(id))
+            let maySee =
+                subscription.wishes.picture
+                && accessOf(subscription.principal).permits(.view, hub.directory.device(id))
             let message = PushMessage(
                 happening, key: hub.names.label(of: id), name: name, picture: maySee ? picture : nil)
             guard let body = try? message.json() else { return (.refused(status: 0), "the message cannot be written") }
