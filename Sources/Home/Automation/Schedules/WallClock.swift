@@ -22,7 +22,8 @@ public struct WallClock: Sendable, Hashable {
 
     private static func remainder(_ seconds: Int) -> Int { (seconds % 86_400 + 86_400) % 86_400 }
 
-    /// The moments of several times of a day, which are in order and occur once, as the moments are then.
+    /// The moments of several times of a day, in order and each once.
+    /// - Parameter times: in seconds since midnight, in order and each once.
     func moments(of times: [Int], on date: CivilDate) -> [Int] {
         let midnight = date.day * 86_400
         let before = offset(midnight - Self.margin)

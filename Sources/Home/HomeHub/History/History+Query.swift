@@ -38,7 +38,7 @@ extension History {
         var page = HistoryRecordPage(items: shown.map(item))
         if rows.count > size, let last = shown.last {
             page.cursor =
-                HistoryCursor(history: file.name, time: last.time, id: last.id, newest: max(newest, last.id)).text
+                HistoryCursor(history: file.name, time: last.time, id: last.id, newest: newest).text
         }
         return page
     }

@@ -16,7 +16,7 @@ extension HistoryFile {
         /// In milliseconds since 1970.
         var since: Int64?
         var until: Int64?
-        /// The number of the newest item that counts.
+        /// The number of the newest item that counts. All pages of one reading have the same.
         var newest: Int64
         var after: HistoryCursor?
         var limit: Int
@@ -102,8 +102,8 @@ extension HistoryFile {
             arguments.append(until)
         }
         if let cursor = request.after {
-            conditions.append("(item.time, item.id) < (?, ?) AND item.id <= ?")
-            arguments += [cursor.time, cursor.id, cursor.newest]
+            conditions.append("(item.time, item.id) < (?, ?)")
+            arguments += [cursor.time, cursor.id]
         }
         if let kinds = request.kinds {
             let numbers = kinds.compactMap { HistoryRow.Kind($0) }
