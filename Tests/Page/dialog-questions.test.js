@@ -71,6 +71,23 @@ test("a camera that is not added yet is not lost without a question", async () =
   await check(dialog().querySelectorAll("input")[0]);
 });
 
+test("the key Escape asks each time, because a browser asks the page only once whether a dialog may close", () => {
+  openCameraSettings("Yard", camera);
+  const node = dialog();
+  const key = (more) => {
+    let isPrevented = false;
+    node.listeners.get("keydown")({ key: "Escape", isComposing: false, defaultPrevented: false, preventDefault: () => { isPrevented = true; }, ...more });
+    return isPrevented;
+  };
+  // Without anything to lose, the browser closes the dialog.
+  assert.deepEqual([key(), questions], [false, 0]);
+  node.querySelectorAll("input")[0].value = "something else";
+  assert.deepEqual([key({ isComposing: true }), key({ key: "a" }), questions], [false, false, 0]);
+  assert.deepEqual([key(), key(), questions, node.isConnected], [true, true, 2, true]);
+  agrees = true;
+  assert.deepEqual([key(), questions, node.isConnected], [true, 3, false]);
+});
+
 /** Opens the dialog of a device. */
 function openLamp(openHistory = () => {}) {
   const home = { structures: new Map([["s1", { id: "s1", name: "Home" }]]), rooms: new Map([["r1", { id: "r1", name: "Hall", structureID: "s1" }]]) };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
+import { keepEntered, openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
 import { Views } from "../../Sources/App/WebFiles/page/views.js";
 import { replace, replaceDocument, restore, TestElement } from "./elements.js";
 
@@ -145,7 +145,11 @@ test("somebody who keeps what they have entered stays, with the address of what 
   go("#camera/yard");
   const { view } = views;
   let isKept = true;
-  const { node } = openDialog("Editor", "", () => {}, () => !isKept);
+  replace("confirm", () => !isKept);
+  const { node } = openDialog("Editor", "");
+  let text = "";
+  keepEntered(node, () => text);
+  text = "entered";
   go("#wall");
   assert.deepEqual([views.view === view, node.isConnected, location.hash], [true, true, "#camera/yard"]);
   isKept = false;

@@ -5,7 +5,7 @@ import {
 import { nodeWords, whenWords } from "./automation-words.js";
 import { Candidates } from "./candidates.js";
 import { blockList } from "./condition-rows.js";
-import { DialogFault, leaveDialog, openDialog } from "./dialog.js";
+import { DialogFault, keepEntered, leaveDialog, mayDiscard, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { inputField } from "./editor-controls.js";
 import { modelOf } from "./graph-reading.js";
@@ -60,7 +60,7 @@ class AutomationEditor {
     this.description = automation?.description ?? "";
     this.title = automation ? t("automationEditor.editName", { name: automation.name })
       : t("automationEditor.newAutomation");
-    const { node, body } = openDialog(this.title, "editor-dialog", () => { this.isClosed = true; }, () => this.mayDiscard());
+    const { node, body } = openDialog(this.title, "editor-dialog", () => { this.isClosed = true; });
     this.node = node;
     this.body = body;
     this.message = element("p", "recordings-message", t("automationEditor.looking"));
@@ -77,8 +77,6 @@ class AutomationEditor {
     this.shown = new WeakMap();
     /** The graph as it was, so that only a change of it is written. */
     this.before = "";
-    /** What the fields said when they were drawn. */
-    this.drawn = "";
     body.append(this.message);
     this.open();
   }
@@ -166,12 +164,7 @@ class AutomationEditor {
       save.disabled = false;
     });
     this.body.replaceChildren(form);
-    this.drawn = JSON.stringify(this.draft());
-  }
-
-  /** Whether nothing is lost, or somebody agrees to lose it. */
-  mayDiscard() {
-    return this.drawn === "" || this.drawn === JSON.stringify(this.draft()) || confirm(t("dialog.discard"));
+    keepEntered(this.node, () => this.draft());
   }
 
   /**
@@ -189,7 +182,7 @@ class AutomationEditor {
             this.fault.say(t("automationEditor.suggestionCannotBeEdited", { problem: read.problem }));
             return;
           }
-          if (!this.mayDiscard()) return;
+          if (!mayDiscard(this.node)) return;
           this.isSuggested = true;
           this.name = draft.name;
           this.description = draft.description ?? "";

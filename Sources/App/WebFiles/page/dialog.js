@@ -4,20 +4,19 @@ import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
- * What dialogs ask before somebody leaves them.
+ * Whether dialogs have something that somebody would lose.
  * @type {WeakMap<HTMLDialogElement, () => boolean>}
  */
-const questions = new WeakMap();
+const losses = new WeakMap();
 
 /**
  * Opens a dialog with a heading and a button that closes it. It exists only while it is open.
  * @param {string} title
  * @param {string} className
  * @param {() => void} [closed]
- * @param {() => boolean} [question] asks somebody who has entered something, and says whether the dialog may close
  * @returns {{ node: HTMLDialogElement, heading: HTMLElement, body: HTMLElement }}
  */
-export function openDialog(title, className, closed = () => {}, question = () => true) {
+export function openDialog(title, className, closed = () => {}) {
   const heading = element("h2", "", title);
   const body = element("div", "dialog-body");
   const node = element("dialog", `sheet ${className}`);
@@ -26,9 +25,15 @@ export function openDialog(title, className, closed = () => {}, question = () =>
   node.append(element("header", "recordings-head", heading,
     new Button("close", t("dialog.close"), () => leaveDialog(node), "button compact").node), late.node, body);
   const leave = takeLateFaults((fault) => late.show(fault));
-  questions.set(node, question);
   // Escape, and the way back of some phones.
-  node.addEventListener("cancel", (event) => { if (event.target === node && !mayLeave(node)) event.preventDefault(); });
+  node.addEventListener("cancel", (event) => { if (event.target === node && !mayDiscard(node)) event.preventDefault(); });
+  // After an Escape that closes nothing, Chromium closes the dialog at the next one without asking the page. So that does not learn
+  // of a key that needs a question.
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || !losesSomething(node)) return;
+    event.preventDefault();
+    leaveDialog(node);
+  });
   node.addEventListener("close", () => {
     leave();
     node.remove();
@@ -45,7 +50,13 @@ export function openDialog(title, className, closed = () => {}, question = () =>
 }
 
 /** @param {HTMLDialogElement} dialog */
-function mayLeave(dialog) { return questions.get(dialog)?.() ?? true; }
+function losesSomething(dialog) { return losses.get(dialog)?.() ?? false; }
+
+/**
+ * Whether nothing of a dialog would be lost, or somebody agrees to lose it.
+ * @param {HTMLDialogElement} dialog
+ */
+export function mayDiscard(dialog) { return !losesSomething(dialog) || confirm(t("dialog.discard")); }
 
 /**
  * Closes a dialog unless somebody wants to keep what they have entered.
@@ -53,7 +64,7 @@ function mayLeave(dialog) { return questions.get(dialog)?.() ?? true; }
  * @returns {boolean} whether it is closed
  */
 export function leaveDialog(dialog) {
-  if (!mayLeave(dialog)) return false;
+  if (!mayDiscard(dialog)) return false;
   dialog.close();
   return true;
 }
@@ -65,7 +76,7 @@ export function leaveDialog(dialog) {
  */
 export function keepEntered(dialog, entered) {
   const before = JSON.stringify(entered());
-  questions.set(dialog, () => JSON.stringify(entered()) === before || confirm(t("dialog.discard")));
+  losses.set(dialog, () => JSON.stringify(entered()) !== before);
 }
 
 /** The dialogs, the latest first: each gives the focus back to what has opened it. */
