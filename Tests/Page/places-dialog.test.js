@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
+import { closeDialogs } from "../../Sources/App/WebFiles/page/dialog.js";
 import { openPlaces } from "../../Sources/App/WebFiles/page/places-dialog.js";
 import { replace, replaceDocument, restore } from "./elements.js";
 
@@ -74,4 +75,18 @@ test("a new name of a home does not take back where it is", async () => {
   await enter("Name of this home", "Lake house");
   const { name, address: kept } = home.structures.get("s1");
   assert.deepEqual([name, kept], ["Lake house", "1 Main Street"]);
+});
+
+test("what is made, named or removed after a sign-out is not in the home of the next person", async () => {
+  for (const begin of [() => enter("New room", "Kitchen"), () => enter("Name of Hall", "Entrance"), () => enter("Name of the new home", "Lake house")]) {
+    const done = begin();
+    closeDialogs();
+    home.structures.clear();
+    home.rooms.clear();
+    await done;
+    assert.deepEqual([home.structures.size, home.rooms.size], [0, 0]);
+    home.structures.set("s1", { id: "s1", name: "Home", timeZone: "Europe/Berlin" });
+    home.rooms.set("r1", { id: "r1", name: "Hall", structureID: "s1" });
+    openPlaces(home, "s1", { may: () => true });
+  }
 });

@@ -50,10 +50,8 @@ class PlacesDialog {
       element("h3", "", t("placesDialog.whereItIs")), this.whereForm(structure, path),
       element("h3", "", t("placesDialog.rooms")), this.list,
       lineForm({ label: t("placesDialog.newRoom"), button: t("placesDialog.add"), isEmptied: true,
-        run: (name) => this.change(async () => {
-          const made = await make(`${path}/rooms`, { name });
-          this.home.place(this.home.rooms, made.id, { id: made.id, name, structureID: this.id });
-        }) }),
+        run: (name) => this.change(() => make(`${path}/rooms`, { name }),
+          ({ id }) => this.home.place(this.home.rooms, id, { id, name, structureID: this.id })) }),
       this.fault.node);
     if (!this.rights.may("admin", {})) return;
     const words = t("placesDialog.removeName", { name: structure.name });
@@ -62,10 +60,8 @@ class PlacesDialog {
     this.body.append(
       element("h3", "", t("placesDialog.anotherHome")),
       lineForm({ label: t("placesDialog.nameOfTheNewHome"), button: t("placesDialog.add"), isEmptied: true,
-        run: (name) => this.change(async () => {
-          const made = await make("/v1/structures", { name, timeZone: zone });
-          this.home.place(this.home.structures, made.id, { id: made.id, name });
-        }) }),
+        run: (name) => this.change(() => make("/v1/structures", { name, timeZone: zone }),
+          ({ id }) => this.home.place(this.home.structures, id, { id, name })) }),
       this.bin.node);
   }
 
@@ -158,14 +154,16 @@ class PlacesDialog {
   }
 
   /**
-   * @param {() => Promise<unknown>} run
-   * @param {() => void} [done]
+   * @param {() => Promise<any>} run
+   * @param {(answer: any) => void} [done] puts it into the home
    * @returns {Promise<boolean>} whether it worked
    */
   change(run, done = () => {}) {
     return this.fault.attempt(async () => {
-      await run();
-      done();
+      const answer = await run();
+      // Events report it to the home. It may be that of the next person.
+      if (!this.node.isConnected) return;
+      done(answer);
       this.refresh();
     });
   }
