@@ -92,3 +92,16 @@ test("what comes after a sign-out is neither shown nor kept for the next person"
   await late;
   assert.equal(card.card.hidden, false);
 });
+
+test("the secret of a token is shown even if the list of tokens cannot be read", async () => {
+  let isMade = false;
+  answer = () => {
+    if (isMade) return refusal("UNAVAILABLE")();
+    isMade = true;
+    return Response.json({ name: "Phone", token: "gatehouse_secret" });
+  };
+  card.edit(null);
+  await card.attempt(() => card.save());
+  assert.match(card.made.textContent, /gatehouse_secret/);
+  assert.deepEqual([card.made.hidden, card.fault.hidden], [false, false]);
+});

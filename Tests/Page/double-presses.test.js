@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { AccessCard } from "../../Sources/App/WebFiles/page/access.js";
 import { openDevice } from "../../Sources/App/WebFiles/page/device-dialog.js";
+import { FileCameras } from "../../Sources/App/WebFiles/page/file-cameras.js";
 import { oneAtATime } from "../../Sources/App/WebFiles/page/one-at-a-time.js";
 import { openShare } from "../../Sources/App/WebFiles/page/share-dialog.js";
 import { replace, replaceDocument, restore } from "./elements.js";
@@ -42,6 +43,34 @@ test("a double press makes one token, and another press another one", async () =
   await settle();
   submit(card.form);
   assert.equal(requests.length, 2);
+});
+
+test("a request of somebody who has signed out does not hold up the next person", async () => {
+  const card = new AccessCard();
+  card.edit(null);
+  submit(card.form);
+  card.hide();
+  submit(card.form);
+  assert.deepEqual(requests, ["POST /v1/tokens", "POST /v1/tokens"]);
+});
+
+test("a form that somebody opens meanwhile for another token stays as it is", async () => {
+  const card = new AccessCard();
+  card.edit(null);
+  submit(card.form);
+  card.edit({ id: "t1", name: "Grandma", grants: [{ scopes: ["view"] }], createdBy: "owner" });
+  card.days.value = "7";
+  answer();
+  await settle();
+  assert.deepEqual([card.name.value, card.days.value, card.made.hidden], ["Grandma", "7", false]);
+});
+
+test("a double press brings a camera of the config file back once", async () => {
+  const files = new FileCameras({ cameras: [], removed: [{ id: "attic", name: "Attic" }] });
+  const [button] = files.removed.querySelectorAll("button");
+  button.listeners.get("click")();
+  button.listeners.get("click")();
+  assert.equal(requests.length, 1);
 });
 
 test("a double press makes one link, whose secret is shown", async () => {

@@ -61,12 +61,14 @@ export class AccessCard {
       });
     });
     this.cancel.addEventListener("click", () => this.edit(null));
-    const save = oneAtATime(() => this.attempt(() => this.save()));
+    this.saveOnce = this.savingOnce();
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      save();
+      this.saveOnce();
     });
   }
+
+  savingOnce() { return oneAtATime(() => this.attempt(() => this.save())); }
 
   /** Hides the card from those who may not use it. */
   async look() {
@@ -95,6 +97,8 @@ export class AccessCard {
   /** Hides the card, and forgets what it showed. */
   hide() {
     this.hidings += 1;
+    // The next person does not wait for a request of this one.
+    this.saveOnce = this.savingOnce();
     this.isBehind = false;
     this.card.hidden = true;
     this.card.open = false;
@@ -175,7 +179,7 @@ export class AccessCard {
   }
 
   async save() {
-    const { hidings } = this;
+    const { hidings, changed } = this;
     const days = Number(this.days.value);
     const { grants } = this.rows;
     if (grants.length === 0) throw new Error(t("access.chooseAScope"));
@@ -184,16 +188,18 @@ export class AccessCard {
     };
     this.made.hidden = true;
     let words = "";
-    if (this.changed) await changeToken(this.changed.id, settings);
+    if (changed) await changeToken(changed.id, settings);
     else {
       const { name, token } = await makeToken({ name: this.name.value.trim(), ...settings });
       words = token ? t("access.tokenShownOnce", { token }) : t("access.signsInByName", { name });
     }
     this.requireSame(hidings);
-    await this.load();
-    this.edit(null);
+    // By now, the form may be for another token.
+    if (this.changed === changed) this.edit(null);
+    // The gateway tells the secret once, so nothing is waited for.
     this.made.textContent = words;
     this.made.hidden = words === "";
+    await this.load();
   }
 
   /**

@@ -4,6 +4,7 @@ import { DialogFault } from "./dialog.js";
 import { element, icon } from "./dom.js";
 import { keepFocus } from "./kept-focus.js";
 import { Newest } from "./newest.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import { t } from "./text.js";
 
 /**
@@ -48,10 +49,10 @@ export class FileCameras {
       row(camera.name, line, () => openCameraSettings(camera.name, camera, () => this.refresh())))));
     this.removedWords.hidden = this.removed.hidden = removed.length === 0;
     keepFocus(this.removed, () => this.removed.replaceChildren(...removed.map(({ id, name }) =>
-      row(name, t("settings.cameras.bringBack"), () => this.fault.attempt(async () => {
+      row(name, t("settings.cameras.bringBack"), oneAtATime(() => this.fault.attempt(async () => {
         await restoreFileCamera(id);
         await this.load();
-      })))), this.cameras.querySelector("button"));
+      }))))), this.cameras.querySelector("button"));
   }
 
   async load() {
