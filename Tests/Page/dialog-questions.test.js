@@ -4,6 +4,9 @@ import { afterEach, beforeEach, test } from "node:test";
 import { openCameraDialog } from "../../Sources/App/WebFiles/page/camera-dialog.js";
 import { openCameraSettings } from "../../Sources/App/WebFiles/page/camera-edit.js";
 import { openDevice } from "../../Sources/App/WebFiles/page/device-dialog.js";
+import { openPlaces } from "../../Sources/App/WebFiles/page/places-dialog.js";
+import { openNotifications } from "../../Sources/App/WebFiles/page/push-dialog.js";
+import { openSettings } from "../../Sources/App/WebFiles/page/settings-dialog.js";
 import { replace, replaceDocument, restore } from "./elements.js";
 
 // A dialog with something that is not saved asks before it closes.
@@ -86,6 +89,94 @@ test("the key Escape asks each time, because a browser asks the page only once w
   assert.deepEqual([key(), key(), questions, node.isConnected], [true, true, 2, true]);
   agrees = true;
   assert.deepEqual([key(), questions, node.isConnected], [true, 3, false]);
+});
+
+/** Opens the dialog of rooms. */
+function openRooms() {
+  const home = {
+    structures: new Map([["s1", { id: "s1", name: "Home", timeZone: "Europe/Berlin" }]]), rooms: new Map([["r1", { id: "r1", name: "Hall", structureID: "s1" }]]),
+    place: (known, id, one) => known.set(id, one),
+  };
+  openPlaces(home, "s1", { may: () => true });
+}
+const input = (words) => dialog().querySelectorAll("input").find((one) => one.getAttribute("aria-label") === words || one.parentNode.textContent === words);
+async function submit(one) {
+  one.closest("form").listeners.get("submit")({ preventDefault() {} });
+  await settle();
+}
+
+for (const words of ["Address", "Name of this home", "Name of Hall", "New room"]) {
+  test(`what is entered in the dialog of rooms is not lost without a question: ${words}`, async () => {
+    openRooms();
+    await check(input(words));
+  });
+}
+
+test("what was saved in the dialog of rooms needs no question, and what was entered since does", async () => {
+  openRooms();
+  for (const [words, text] of [["Address", "1 Main Street"], ["Name of this home", "Lake house"], ["Name of Hall", "Entrance"], ["New room", "Kitchen"]]) {
+    input(words).value = text;
+    await submit(input(words));
+  }
+  assert.deepEqual([escape(), questions], [true, 0]);
+  const address = input("Address");
+  address.value = "2 Main Street";
+  const saved = submit(address);
+  address.value = "3 Main Street";
+  await saved;
+  assert.deepEqual([escape(), questions], [false, 1]);
+});
+
+/** Opens the dialog of the notifications of a browser that the gateway knows. */
+function openKnown(detections = []) {
+  replace("window", { isSecureContext: false });
+  replace("navigator", { userAgent: "", onLine: true });
+  const made = openNotifications([], "owner");
+  made.show({ id: "p1", wishes: { doorbell: true, detections, picture: true } });
+  return made;
+}
+const box = (words) => dialog().querySelectorAll("input").find((one) => one.parentNode.textContent === words);
+
+test("wishes for notifications are not lost without a question, and those that were saved need none", async () => {
+  replace("localStorage", { getItem: () => null, setItem: () => {} });
+  openKnown();
+  assert.deepEqual([escape(), questions], [true, 0]);
+  box("A person").checked = true;
+  assert.deepEqual([escape(), questions], [false, 1]);
+  await submit(box("A person"));
+  assert.deepEqual([escape(), questions], [true, 1]);
+  box("A person").checked = false;
+  press("Close");
+  assert.deepEqual([questions, dialog()?.isConnected], [2, true]);
+});
+
+test("what the gateway says late about a browser changes neither what somebody has chosen nor the focus", () => {
+  const made = openKnown();
+  box("A vehicle").checked = true;
+  box("A vehicle").focus();
+  made.show({ id: "p2", wishes: { doorbell: true, detections: ["person"], picture: true } });
+  assert.deepEqual(made.wishes.detections, ["vehicle"]);
+  assert.equal(document.activeElement, box("A vehicle"));
+  assert.deepEqual([escape(), questions], [false, 1]);
+});
+
+test("settings of the gateway are not lost without a question, and those whose lines were copied need none", async () => {
+  replace("HTMLSelectElement", document.createElement("select").constructor);
+  const settings = { rtsp: { host: "127.0.0.1", port: 8554 }, rtmp: false, recording: false, mqtt: false };
+  replace("fetch", async (path) => Response.json(path.endsWith("/settings") ? { file: "/etc/gatehouse.yaml", hasFile: true, settings }
+    : { problems: [], needsRestart: [], cameras: [], removed: [] }));
+  openSettings();
+  await settle();
+  const port = dialog().querySelectorAll("input").find(({ value }) => value === "8554");
+  assert.deepEqual([escape(), questions], [true, 0]);
+  port.value = "8555";
+  assert.deepEqual([escape(), questions], [false, 1]);
+  await submit(port);
+  assert.deepEqual([escape(), questions], [false, 2]);
+  port.closest("form").querySelectorAll("textarea")[0].listeners.get("copy")();
+  assert.deepEqual([escape(), questions], [true, 2]);
+  port.value = "8556";
+  assert.deepEqual([escape(), questions], [false, 3]);
 });
 
 /** Opens the dialog of a device. */

@@ -146,6 +146,8 @@ def test_a_change_of_the_network_says_that_it_waits_for_a_restart(house: Gateway
         eventually(lambda: house.client.get("/v1/configuration")["problems"], "the variable is missed")
         write(house, lines.replace("${TURN_PASSWORD}", "a-word"))
         eventually(lambda: house.client.get("/v1/configuration")["needsRestart"], "a restart is needed")
+        # The page did not see that the lines were copied.
+        page.once("dialog", lambda question: question.accept())
         dialog.get_by_role("button", name="Close", exact=True).click()
         again = part(dialog_of(page), "Network")
         expect(again).to_contain_text("http.publicURL, network.stun, network.turn")

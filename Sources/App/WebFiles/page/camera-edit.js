@@ -53,7 +53,9 @@ class CameraSettingsDialog {
     this.tryButton = new Button("play", t("camera.try"), () => this.attempt(() => this.probe()));
     this.saveButton = element("button", "button primary", t("save"));
     this.saveButton.type = "submit";
-    this.lines = new LinesCard();
+    const keep = () => keepEntered(node, () => ({ ...this.addresses.values, ...this.further.values }));
+    // Who has copied the lines loses nothing.
+    this.lines = new LinesCard(keep);
     this.linesButton = element("button", "button", t("settings.check"));
     this.linesButton.type = "button";
     const form = element("form", "fields", ...this.addresses.nodes, ...this.further.nodes, this.outcome.node,
@@ -79,7 +81,7 @@ class CameraSettingsDialog {
         new Button("back", t("camera.settings.useFile"), () => this.attempt(() => this.useFile(), { isChange: true })).node));
     }
     body.append(form);
-    keepEntered(node, () => ({ ...this.addresses.values, ...this.further.values }));
+    keep();
   }
 
   get source() { return sourceOf(this.addresses.values, this.camera.source); }

@@ -79,6 +79,14 @@ export function keepEntered(dialog, entered) {
   losses.set(dialog, () => JSON.stringify(entered()) !== before);
 }
 
+/**
+ * What somebody has entered into fields whose default values are those that the gateway has.
+ * @param {HTMLElement} part
+ */
+export function changedFields(part) {
+  return [...part.querySelectorAll("input")].filter((one) => one.value !== one.defaultValue).map(({ value }) => value);
+}
+
 /** The dialogs, the latest first: each gives the focus back to what has opened it. */
 function dialogs() { return [...document.querySelectorAll("dialog")].reverse(); }
 
@@ -95,14 +103,14 @@ export function closeDialogs() {
 }
 
 /**
- * A form with one field and a button.
+ * A form with one field and a button. The default value of the field is what was done last (see `changedFields`).
  * @param {{ label: string, value?: string, button: string, isEmptied?: boolean,
  *   run: (value: string) => Promise<boolean | void> }} options isEmptied: the field is for the next thing when run says
  *   true
  */
 export function lineForm({ label, value = "", button, isEmptied = false, run }) {
   const input = element("input");
-  input.value = value;
+  input.defaultValue = input.value = value;
   input.required = true;
   input.maxLength = 60;
   input.autocomplete = "off";
@@ -117,8 +125,12 @@ export function lineForm({ label, value = "", button, isEmptied = false, run }) 
     // A double press makes one thing.
     if (isRunning) return;
     isRunning = true;
+    const asked = input.value;
     try {
-      if (await run(input.value.trim()) === true && isEmptied) input.value = "";
+      if (await run(asked.trim()) !== true) return;
+      if (!isEmptied) input.defaultValue = asked;
+      // What somebody has entered since is the next thing.
+      else if (input.value === asked) input.value = "";
     } finally {
       isRunning = false;
     }

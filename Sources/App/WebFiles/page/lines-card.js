@@ -14,7 +14,8 @@ import { t } from "./text.js";
 
 /** The lines that somebody has to write, with a button that copies them. */
 export class LinesCard {
-  constructor() {
+  /** @param {() => void} [taken] called when somebody has copied the lines */
+  constructor(taken = () => {}) {
     this.words = element("div", "lines-words");
     this.words.setAttribute("role", "status");
     this.field = element("textarea", "lines");
@@ -22,8 +23,11 @@ export class LinesCard {
     this.field.spellcheck = false;
     this.field.setAttribute("aria-label", t("lines.label"));
     this.field.hidden = true;
+    this.field.addEventListener("copy", taken);
     this.button = new Button("copy", t("lines.copy"), async () => {
-      this.copied.textContent = await copy(this.field) ? t("lines.copied") : t("cameraAddresses.pressCtrlCToCopy");
+      const isCopied = await copy(this.field);
+      this.copied.textContent = isCopied ? t("lines.copied") : t("cameraAddresses.pressCtrlCToCopy");
+      if (isCopied) taken();
     });
     this.button.node.hidden = true;
     this.copied = element("p", "");

@@ -1,6 +1,6 @@
 import { make, patch, remove } from "./api.js";
 import { ask } from "./ask.js";
-import { DialogFault, lineForm, openDialog } from "./dialog.js";
+import { changedFields, DialogFault, keepEntered, lineForm, openDialog } from "./dialog.js";
 import { arrange, Button, element } from "./dom.js";
 import { keepFocus } from "./kept-focus.js";
 import { byName } from "./places.js";
@@ -37,6 +37,7 @@ class PlacesDialog {
     this.bin = null;
     this.draw();
     this.refresh();
+    keepEntered(node, () => changedFields(body));
   }
 
   draw() {
@@ -125,7 +126,11 @@ class PlacesDialog {
         address: fields.address.value.trim() || null, timeZone: fields.timeZone.value.trim(),
         latitude: numberOf(fields.latitude), longitude: numberOf(fields.longitude),
       };
-      this.change(() => patch(path, settings), () => this.learn(present(settings)));
+      const entered = Object.values(fields).map((field) => ({ field, value: field.value }));
+      this.change(() => patch(path, settings), () => {
+        for (const { field, value } of entered) field.defaultValue = value;
+        this.learn(present(settings));
+      });
     });
     return form;
   }
@@ -176,7 +181,7 @@ class PlacesDialog {
  */
 function input(type, value, settings) {
   const made = element("input");
-  Object.assign(made, { type, autocomplete: "off", ...settings, value });
+  Object.assign(made, { type, autocomplete: "off", ...settings, defaultValue: value, value });
   return made;
 }
 

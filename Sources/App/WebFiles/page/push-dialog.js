@@ -1,4 +1,4 @@
-import { DialogFault, openDialog } from "./dialog.js";
+import { DialogFault, keepEntered, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { oneAtATime } from "./one-at-a-time.js";
 import { changeWishes, currentSubscription, facts, obstacle, renew, subscribe, tryOut, unsubscribe } from "./push.js";
@@ -24,7 +24,7 @@ class PushDialog {
   constructor(cameras, principal) {
     this.cameras = cameras;
     this.principal = principal;
-    const { body } = openDialog(t("push.title"), "push-dialog");
+    const { node, body } = openDialog(t("push.title"), "push-dialog");
     this.fault = new DialogFault();
     this.said = element("p", "nobody");
     this.said.setAttribute("role", "status");
@@ -37,6 +37,9 @@ class PushDialog {
     body.append(element("p", "nobody", t("push.what")), this.form, this.said, this.fault.node);
     /** @type {string | null} the identifier of this browser at the gateway */
     this.id = null;
+    /** @type {Wishes | undefined} what the gateway knows, or a browser that is not notified has at first */
+    this.known = undefined;
+    keepEntered(node, () => this.differs(this.known));
     const reason = obstacle(facts());
     if (reason) this.said.textContent = reason;
     else this.fault.attempt(() => this.look(), { isRead: true });
@@ -50,10 +53,27 @@ class PushDialog {
     if (renewed && this.id === null) this.show(renewed);
   }
 
-  /** @param {import("./push.js").Subscription | null} subscription */
-  show(subscription) {
+  /**
+   * Draws the form again. What somebody has entered since it was drawn, or since it was sent, stays.
+   * @param {import("./push.js").Subscription | null} subscription
+   * @param {Wishes} [sent]
+   */
+  show(subscription, sent = this.known) {
     this.id = subscription?.id ?? null;
-    const wishes = subscription?.wishes ?? { doorbell: true, detections: [], picture: true };
+    const own = this.differs(sent) ? this.wishes : null;
+    this.draw(subscription?.wishes ?? { doorbell: true, detections: [], picture: true });
+    this.known = this.wishes;
+    if (own) this.draw(own);
+  }
+
+  /**
+   * Whether the form says something else.
+   * @param {Wishes | undefined} wishes
+   */
+  differs(wishes) { return wishes !== undefined && JSON.stringify(this.wishes) !== JSON.stringify(wishes); }
+
+  /** @param {Wishes} wishes */
+  draw(wishes) {
     this.doorbell = box("push.doorbell", wishes.doorbell);
     this.picture = box("push.picture", wishes.picture);
     this.detections = kinds.map((kind) => {
@@ -69,14 +89,22 @@ class PushDialog {
     const test = new Button("bell", t("push.try"), () => this.attempt(() => this.test()));
     const end = new Button("bin", t("push.end"), () => this.attempt(() => this.end()), "button danger");
     test.node.hidden = end.node.hidden = this.id === null;
-    const isHeld = this.form.contains(document.activeElement);
+    const place = this.controls.findIndex((one) => one === document.activeElement);
     this.form.replaceChildren(this.doorbell.node, this.picture.node,
       element("fieldset", "", element("legend", "", t("push.detections")), ...this.detections.map(({ node }) => node)),
       ...(this.devices.length > 1
         ? [element("details", "fold", element("summary", "", t("push.cameras")),
           element("div", "fields-inside", ...this.devices.map(({ node }) => node)))] : []),
       element("div", "answers", end.node, test.node, save));
-    if (isHeld) save.focus();
+    const held = this.controls[place];
+    if (held) (held.hidden ? save : held).focus();
+  }
+
+  /** What can have the focus, in an order that stays the same. */
+  get controls() {
+    /** @type {NodeListOf<HTMLElement>} */
+    const all = this.form.querySelectorAll("input, button");
+    return [...all];
   }
 
   /** @returns {Wishes} */
@@ -90,8 +118,11 @@ class PushDialog {
   }
 
   async save() {
-    if (this.id) await changeWishes(this.id, this.wishes);
-    else this.show(await subscribe(this.wishes, this.principal));
+    const { id, wishes } = this;
+    if (id) {
+      await changeWishes(id, wishes);
+      this.known = wishes;
+    } else this.show(await subscribe(wishes, this.principal), wishes);
     this.said.textContent = t("push.saved");
   }
 

@@ -1,7 +1,7 @@
 import { checkConfiguration, getCameraList, getConfiguration, getConfigurationSettings } from "./api.js";
 import { changesOf, linesOf, waitingOf, withVariables } from "./config-lines.js";
 import { configurationFault } from "./configuration.js";
-import { DialogFault, openDialog } from "./dialog.js";
+import { DialogFault, keepEntered, openDialog } from "./dialog.js";
 import { element, faultElements } from "./dom.js";
 import { FileCameras } from "./file-cameras.js";
 import { LinesCard } from "./lines-card.js";
@@ -23,6 +23,11 @@ class SettingsDialog {
     this.node = node;
     this.body = body;
     this.fault = new DialogFault();
+    /**
+     * The forms, and what each said before somebody entered something, or when they copied its lines.
+     * @type {Map<SettingsForm, string>}
+     */
+    this.taken = new Map();
     this.body.append(this.fault.node);
     this.fault.attempt(() => this.load(), { isRead: true });
   }
@@ -37,6 +42,7 @@ class SettingsDialog {
       ...(broken ? [element("div", "notice", ...faultElements(broken))] : []),
       folded(t("settings.cameras"), files.count, ...files.nodes),
       ...[mqttForm, networkForm, rtspForm, rtmpForm, recordingForm].map((make) => this.section(make(settings.settings), settings, state.needsRestart)));
+    keepEntered(this.node, () => [...this.taken].some(([form, before]) => saidBy(form) !== before));
   }
 
   /**
@@ -46,7 +52,9 @@ class SettingsDialog {
    */
   section(form, settings, needsRestart) {
     const waiting = waitingOf(needsRestart, form.fields.map(({ path }) => path));
-    const lines = new LinesCard();
+    const take = () => { this.taken.set(form, saidBy(form)); };
+    take();
+    const lines = new LinesCard(take);
     const fault = new DialogFault();
     const check = element("button", "button primary", t("settings.check"));
     check.type = "submit";
@@ -71,6 +79,9 @@ class SettingsDialog {
     return folded(t(form.title), form.state, node);
   }
 }
+
+/** @param {SettingsForm} form */
+function saidBy(form) { return JSON.stringify(form.values()); }
 
 /**
  * Has the gateway check what the fields say, and shows the lines for the file.
