@@ -99,3 +99,17 @@ test("a history that is closed gives back all pictures", async () => {
   view.node.close();
   assert.equal(urls.size, 0);
 });
+
+test("an item that changes while its button has the focus keeps it", async () => {
+  newest = 100;
+  changes = { 100: { recordingID: "r1" } };
+  view = openHistory({ tiles: new Map() }, "");
+  await settle();
+  view.list.querySelectorAll("button")[0].focus();
+  changes = { 100: { recordingID: "r1", clip: "/clip" } };
+  newest = 101;
+  await view.grow();
+  const held = document.activeElement;
+  assert.deepEqual([held.isConnected, held.tag, shownNumbers().slice(0, 2)], [true, "button", [101, 100]]);
+  assert.equal(held, view.list.querySelectorAll("button")[0]);
+});

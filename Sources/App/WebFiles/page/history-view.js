@@ -222,6 +222,7 @@ class HistoryView {
     const text = JSON.stringify(item);
     const known = this.rows.get(item.id);
     if (known?.text === text) return;
+    const isHeld = known !== undefined && known.row.contains(document.activeElement);
     if (known) this.drop(known.row);
     const row = this.row(item);
     this.rows.set(item.id, { text, row });
@@ -232,6 +233,7 @@ class HistoryView {
     while (before && this.belongsAbove(item, before)) before = before.previousElementSibling;
     if (before) before.after(row);
     else day.prepend(row);
+    if (isHeld) row.querySelector("button")?.focus({ preventScroll: true });
   }
 
   // The oldest row makes room for what happens.
