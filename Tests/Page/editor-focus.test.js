@@ -79,6 +79,15 @@ test("branches that are added and removed keep the focus in their step", () => {
   assert.equal(press("Remove Branch 2"), "Add a branch");
 });
 
+test("several branches for other conditions have names of their own, and so have their buttons", () => {
+  const branch = () => ({ block: { kind: "condition", join: "and", rows: [days()], seconds: null }, steps: [] });
+  body.append(stepList([{ kind: "choice", branches: [branch(), branch(), branch()], otherwise: null }], desk));
+  const names = () => body.querySelectorAll(".nested").map(named);
+  assert.deepEqual(names(), ["If", "Else, if (1)", "Else, if (2)"]);
+  assert.equal(press("Remove Else, if (2)"), "Remove Else, if");
+  assert.deepEqual(names(), ["If", "Else, if"]);
+});
+
 test("a choice that draws its list again keeps the focus in its own row", () => {
   const steps = [delay(60), delay(120), delay(180)];
   body.append(stepList(steps, desk));

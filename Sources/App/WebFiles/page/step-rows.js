@@ -166,7 +166,8 @@ function choiceFields(step, desk, redraw, marks) {
   const branches = step.branches.map(({ block, steps }, index) => {
     const condition = element("div", "box", blockFields(block, desk, false), element("div", "box-issues"));
     desk.placed(block, condition);
-    const title = index === 0 ? t("stepRows.if") : t("stepRows.elseIf");
+    const title = index === 0 ? t("stepRows.if")
+      : step.branches.length > 2 ? t("stepRows.elseIfNumber", { number: index }) : t("stepRows.elseIf");
     const content = element("div", "", condition, element("p", "nested-title", t("stepRows.then")), stepList(steps, desk));
     const { node, bin } = nested(title, content, index === 0 ? null : () => {
       step.branches.splice(index, 1);

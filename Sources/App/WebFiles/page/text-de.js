@@ -1184,6 +1184,7 @@ export const de = {
   "stepRows.does": "Tut",
   "stepRows.else": "Sonst",
   "stepRows.elseIf": "Sonst, falls",
+  "stepRows.elseIfNumber": "Sonst, falls ({number})",
   "stepRows.for": "Für",
   "stepRows.goOnOnlyIf": "nur weiter, falls",
   "stepRows.if": "Falls",

@@ -1181,6 +1181,7 @@ export const en = {
   "stepRows.does": "Does",
   "stepRows.else": "Else",
   "stepRows.elseIf": "Else, if",
+  "stepRows.elseIfNumber": "Else, if ({number})",
   "stepRows.for": "For",
   "stepRows.goOnOnlyIf": "go on only if",
   "stepRows.if": "If",
