@@ -93,8 +93,8 @@ const asked = {
     await settle();
     view.recordings = [{ id: "r1", durationSeconds: 60, spans: [], start: "2026-06-01T09:00:00Z", end: "2026-06-01T09:01:00Z" }];
     view.time = Date.parse("2026-06-01T09:00:30Z");
-    view.deleteButton.node.listeners.get("click")();
-    view.deleteButton.node.listeners.get("click")();
+    press("Delete");
+    dialogs().at(-1).querySelectorAll("form")[0].listeners.get("submit")({ preventDefault() {} });
   },
 };
 

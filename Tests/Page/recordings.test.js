@@ -9,6 +9,8 @@ let urls = new Set();
 /** Lets the pictures that were asked for come. */
 let deliver = () => {};
 let view;
+/** What was deleted. */
+let requests = [];
 
 const day = new Date().toISOString().slice(0, 10);
 const recording = {
@@ -25,7 +27,9 @@ beforeEach(async () => {
   });
   mock.method(URL, "revokeObjectURL", (url) => urls.delete(url));
   const delivered = new Promise((resolve) => { deliver = resolve; });
-  replace("fetch", async (path) => {
+  requests = [];
+  replace("fetch", async (path, { method }) => {
+    if (method === "DELETE") requests.push(path);
     if (path.includes("/days?")) return Response.json({ days: [{ date: day }] });
     if (path.includes("/links?")) return Response.json({ playlist: "/playlist", export: "/export" });
     if (!path.includes("thumbnail")) return Response.json({ recordings: [recording] });
@@ -66,4 +70,35 @@ test("pictures that come after their dialog or their list has gone leave nothing
 
 test("the dialog has a name for people who do not see it", () => {
   assert.equal(view.node.getAttribute("aria-label"), "Recordings of Yard");
+});
+
+const button = (words) => document.body.querySelectorAll("button").find((one) => one.textContent === words);
+
+test("a double press on Delete asks once, and deletes nothing before somebody agrees", async () => {
+  view.time = Date.parse(recording.start) + 1000;
+  const press = button("Delete").listeners.get("click");
+  press();
+  press();
+  await settle();
+  const questions = document.body.querySelectorAll("dialog").filter(({ className }) => className.includes("ask"));
+  assert.deepEqual([questions.length, requests], [1, []]);
+  questions[0].querySelectorAll("form")[0].listeners.get("submit")({ preventDefault() {} });
+  await settle();
+  assert.deepEqual(requests, ["/v1/devices/yard/recordings/r1"]);
+  assert.equal(view.message.textContent, "The recording was deleted.");
+});
+
+test("a double press saves one file, and the focus goes back to the button of the form", async () => {
+  view.time = Date.parse(recording.start) + 1000;
+  button("Download").listeners.get("click")();
+  // A press on a link loads what it leads to.
+  const { createElement } = document;
+  let files = 0;
+  document.createElement = (name) => Object.assign(createElement(name), name === "a" ? { click: () => { files += 1; } } : {});
+  const save = button("Save as a file");
+  save.focus();
+  const [form] = document.body.querySelectorAll(".download");
+  for (let press = 0; press < 2; press += 1) form.listeners.get("submit")({ preventDefault() {} });
+  await settle();
+  assert.deepEqual([files, form.hidden, document.activeElement === button("Download")], [1, true, true]);
 });

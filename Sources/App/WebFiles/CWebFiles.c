@@ -380,6 +380,9 @@ static const char readings_js[] = {
 static const char reception_js[] = {
 #embed "page/reception.js"
 };
+static const char recording_actions_js[] = {
+#embed "page/recording-actions.js"
+};
 static const char recordings_api_js[] = {
 #embed "page/recordings-api.js"
 };
@@ -640,6 +643,7 @@ static const struct web_file page_files[] = {
     {"/assets/quality.js", "text/javascript; charset=utf-8", quality_js, sizeof quality_js},
     {"/assets/readings.js", "text/javascript; charset=utf-8", readings_js, sizeof readings_js},
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
+    {"/assets/recording-actions.js", "text/javascript; charset=utf-8", recording_actions_js, sizeof recording_actions_js},
     {"/assets/recordings-api.js", "text/javascript; charset=utf-8", recordings_api_js, sizeof recordings_api_js},
     {"/assets/recordings.js", "text/javascript; charset=utf-8", recordings_js, sizeof recordings_js},
     {"/assets/rights.js", "text/javascript; charset=utf-8", rights_js, sizeof rights_js},

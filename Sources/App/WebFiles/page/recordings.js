@@ -1,13 +1,14 @@
-import { remove, traitsOf } from "./api.js";
+import { traitsOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { FootagePlayer, buildsMedia } from "./footage-player.js";
 import { lateFault } from "./late-faults.js";
 import { Newest } from "./newest.js";
+import { RecordingActions } from "./recording-actions.js";
 import { getDays, getRecordingPicture, getRecordings, makeRecordingLink } from "./recordings-api.js";
 import { locale, t } from "./text.js";
 import { TimelineBar } from "./timeline-bar.js";
 import {
-  clock, dateOf, daySpan, downloadSpan, joinedSpans, lengthText, nextRecorded, recordingAt, recordingWords, shortClock, spanOf,
+  clock, dateOf, daySpan, joinedSpans, lengthText, nextRecorded, recordingAt, recordingWords, shortClock, spanOf,
 } from "./timeline.js";
 import { inWords } from "./words.js";
 
@@ -49,11 +50,6 @@ const speeds = [0.5, 1, 2, 4, 8];
 /** @param {string} date */
 const dayText = (date) => new Date(daySpan(date).from).toLocaleDateString(locale, {
   weekday: "short", day: "numeric", month: "short" });
-/**
- * A time as an input for times takes it.
- * @param {number} time
- */
-const inputTime = (time) => new Date(time).toTimeString().slice(0, 8);
 
 /** The recordings of one camera: a player, the timeline of a day, and the list of what happened. */
 class RecordingsView {
@@ -86,8 +82,6 @@ class RecordingsView {
     // When the element's playlist begins, in browsers that do not put media together.
     /** @type {number | undefined} */
     this.linkStart = undefined;
-    /** @type {string | undefined} the recording that is deleted at the next press */
-    this.asked = undefined;
     this.previewWanted = 0;
     this.isPreviewing = false;
 
@@ -114,24 +108,8 @@ class RecordingsView {
       scrubbed: (time) => this.scrub(time), chosen: (time) => this.goTo(time, !this.video.paused),
     });
     this.list = element("ol", "happenings");
-    this.downloadForm = element("form", "download");
-    this.downloadForm.hidden = true;
-    this.from = element("input");
-    this.until = element("input");
-    for (const input of [this.from, this.until]) {
-      input.type = "time";
-      input.step = "1";
-      input.required = true;
-    }
-    const save = element("button", "button primary", t("recordings.saveAsAFile"));
-    save.type = "submit";
-    this.downloadForm.append(element("label", "", `${t("recordings.from")} `, this.from), element("label", "", `${t("recordings.until")} `, this.until),
-      save);
-    this.downloadForm.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.attempt(() => this.download());
-    });
-    this.deleteButton = new Button("bin", t("recordings.delete"), () => this.attempt(() => this.delete(), { isChange: true }), "button");
+    /** @type {RecordingActions} */
+    const actions = new RecordingActions(this);
     this.node = element("dialog", "recordings",
       element("header", "recordings-head", element("h2", "", name),
         new Button("close", t("recordings.close"), () => this.close(), "button compact").node),
@@ -140,8 +118,8 @@ class RecordingsView {
         new Button("closer", t("recordings.closer"), () => this.timeline.zoom(0.5), "button compact").node,
         new Button("wider", t("recordings.wider"), () => this.timeline.zoom(2), "button compact").node,
         this.earlier.node, this.dayChoice, this.later.node,
-        new Button("save", t("recordings.download"), () => this.openDownload(), "button").node, this.deleteButton.node),
-      this.downloadForm, this.list);
+        actions.downloadButton.node, actions.deleteButton.node),
+      actions.form, this.list);
     this.title = t("recordings.recordingsOfName", { name });
     this.node.setAttribute("aria-label", this.title);
     this.node.addEventListener("close", () => { this.finish(); closed(); });
@@ -381,55 +359,6 @@ class RecordingsView {
       // A recording without pictures keeps an empty place.
       image.hidden = true;
     }
-  }
-
-  openDownload() {
-    const recording = recordingAt(this.recordings, this.time);
-    this.downloadForm.hidden = !this.downloadForm.hidden;
-    const span = recording ? downloadSpan(recording, this.time) : { from: this.time, until: this.time + 60000 };
-    this.from.value = inputTime(span.from);
-    // The second in which the recording ends is a part of it.
-    this.until.value = inputTime(Math.min(Math.ceil(span.until / 1000) * 1000, this.day.until - 1000));
-  }
-
-  async download() {
-    /** @param {HTMLInputElement} input */
-    const time = ({ value }) => new Date(`${this.date}T${value.length === 5 ? `${value}:00` : value}`).getTime();
-    const [from, until] = [time(this.from), time(this.until)];
-    if (!(from < until)) {
-      this.say(t("recordings.endBeforeBeginning"));
-      return;
-    }
-    const link = await makeRecordingLink(this.device, from, until);
-    const anchor = element("a");
-    anchor.href = link.export;
-    anchor.download = "";
-    this.node.append(anchor);
-    anchor.click();
-    anchor.remove();
-    this.downloadForm.hidden = true;
-    this.say("");
-  }
-
-  async delete() {
-    const recording = recordingAt(this.recordings, this.time);
-    if (!recording) {
-      this.say(t("recordings.chooseARecordingFirst"));
-      return;
-    }
-    // A second press deletes. Any other recording asks again.
-    if (this.asked !== recording.id) {
-      this.asked = recording.id;
-      this.deleteButton.label = t("recordings.askDelete", { length: lengthText(recording.durationSeconds),
-        time: shortClock(spanOf(recording).from) });
-      return;
-    }
-    this.asked = undefined;
-    this.deleteButton.label = t("recordings.delete");
-    await remove(`/v1/devices/${encodeURIComponent(this.device)}/recordings/${encodeURIComponent(recording.id)}`);
-    if (this.isClosed) return;
-    await this.showDay(this.date);
-    this.say(t("recordings.theRecordingWasDeleted"));
   }
 
   closePlayer() {
