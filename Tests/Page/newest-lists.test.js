@@ -176,11 +176,20 @@ test("the automations of another home replace those of the one before, which are
   waiting.pop().answer(automation("Home light"));
   await settle();
   assert.match(list.list.textContent, /Home light/);
+  // Somebody switches it off, and goes on to another home before the answer.
+  const [row] = list.rows.values();
+  const { keep } = list.context();
+  held = (path) => path.includes("/automations");
+  row.toggle.node.listeners.get("click")();
   choose("s2");
   assert.deepEqual([list.list.textContent, list.message.hidden], ["", false]);
   await settle();
   waiting.pop().answer(automation("Boat light"));
   await settle();
-  assert.match(list.list.textContent, /Boat light/);
+  waiting.pop().answer({});
+  await settle();
+  keep(row.automation);
+  await settle();
+  assert.deepEqual([/Boat light/, /Home light/].map((words) => words.test(list.list.textContent)), [true, false]);
   list.node.close();
 });

@@ -67,6 +67,15 @@ class AutomationList {
   get structureID() { return this.place.value; }
 
   /**
+   * Takes what a request has made of an automation, unless another home is chosen by then.
+   * @returns {(automation: Automation) => void}
+   */
+  keeper() {
+    const { structureID } = this;
+    return (automation) => { if (structureID === this.structureID) this.store.put(automation); };
+  }
+
+  /**
    * What the dialogs that this one opens need.
    * @returns {import("./automation-details.js").Context}
    */
@@ -79,7 +88,7 @@ class AutomationList {
         this.listeners.add(listener);
         return () => this.listeners.delete(listener);
       },
-      keep: (automation) => this.store.put(automation),
+      keep: this.keeper(),
       forget: (id) => this.store.remove(id),
     };
   }
@@ -196,9 +205,10 @@ class AutomationRow {
     this.isOfOthers = list.rights.isOfOthers(automation);
     this.last = element("small");
     this.toggle = new Toggle("", (isActive) => {
+      const keep = list.keeper();
       list.tell(async () => {
         await changeAutomation(this.automation.id, { isActive });
-        list.store.put({ ...this.automation, isActive });
+        keep({ ...this.automation, isActive });
       });
     });
     this.buttons = automationButtons(() => this.automation, (run) => list.tell(run), (id) => list.store.remove(id));
