@@ -124,6 +124,28 @@ test("what goes wrong late is said in the dialog that is open by then", async ()
   assert.match(told(), /^Edit Night light: /);
 });
 
+test("each of several faults that come late is said until it is closed", async () => {
+  for (const title of ["Settings of Yard", "Lamp"]) {
+    await asked[title]();
+    press("Close");
+  }
+  await fail();
+  assert.match(told(), /Settings of Yard: .*Lamp: /);
+  const [close, other] = notice.node.querySelectorAll("button");
+  close.focus();
+  close.listeners.get("click")();
+  assert.deepEqual([/Settings of Yard/, /Lamp/].map((words) => words.test(told())), [false, true]);
+  assert.equal(document.activeElement, other);
+  for (const title of ["Settings of Yard", "Lamp"]) {
+    await asked[title]();
+    press("Close");
+  }
+  const below = openDialog("History", "");
+  await fail();
+  assert.match(below.node.textContent, /Settings of Yard: .*Lamp: /);
+  below.node.close();
+});
+
 test("what goes wrong for somebody who has signed out is not said to anybody", async () => {
   await asked["Settings of Yard"]();
   await settle();

@@ -21,10 +21,13 @@ export function openDialog(title, className, closed = () => {}) {
   const body = element("div", "dialog-body");
   const node = element("dialog", `sheet ${className}`);
   node.setAttribute("aria-label", title);
-  const late = new DialogFault();
   node.append(element("header", "recordings-head", heading,
-    new Button("close", t("dialog.close"), () => leaveDialog(node), "button compact").node), late.node, body);
-  const leave = takeLateFaults((fault) => late.show(fault));
+    new Button("close", t("dialog.close"), () => leaveDialog(node), "button compact").node), body);
+  const leave = takeLateFaults((fault) => {
+    const late = new DialogFault();
+    body.before(late.node);
+    late.show(fault);
+  });
   // Escape, and the way back of some phones.
   node.addEventListener("cancel", (event) => { if (event.target === node && !mayDiscard(node)) event.preventDefault(); });
   // After an Escape that closes nothing, Chromium closes the dialog at the next one without asking the page. So that does not learn

@@ -1,4 +1,5 @@
 import { Button, byID, element, faultElements } from "./dom.js";
+import { keepFocus } from "./kept-focus.js";
 import { t } from "./text.js";
 
 /**
@@ -10,7 +11,7 @@ export class Notice {
     this.node = byID("notice", HTMLElement);
     this.key = "";
     this.state = element("div");
-    this.told = element("div", "told");
+    this.told = element("div");
     this.state.hidden = this.told.hidden = true;
     this.node.replaceChildren(this.state, this.told);
   }
@@ -29,18 +30,27 @@ export class Notice {
   }
 
   /**
-   * Shows a fault until somebody closes it, whatever the state is. A view has room for it, too.
-   * @param {import("./types").Fault | null} fault
+   * Shows a fault until somebody closes it, whatever the state is, and whatever else has failed. A view has room for it, too.
+   * @param {import("./types").Fault | null} fault null: those that are shown are nobody's any more
    */
   tell(fault) {
-    this.told.hidden = fault === null;
-    this.told.replaceChildren(...(fault ? [element("div", "", ...faultElements(fault)),
-      new Button("close", t("dialog.close"), () => this.tell(null), "button compact").node] : []));
-    this.node.classList.toggle("telling", fault !== null);
+    if (!fault) this.told.replaceChildren();
+    else {
+      const close = new Button("close", t("dialog.close"), () => {
+        keepFocus(this.told, () => row.remove());
+        this.arrange();
+      }, "button compact").node;
+      const row = element("div", "told", element("div", "", ...faultElements(fault)), close);
+      this.told.append(row);
+    }
     this.arrange();
   }
 
-  arrange() { this.node.hidden = this.state.hidden && this.told.hidden; }
+  arrange() {
+    this.told.hidden = this.told.firstChild === null;
+    this.node.classList.toggle("telling", !this.told.hidden);
+    this.node.hidden = this.state.hidden && this.told.hidden;
+  }
 
   hide() { this.show(""); }
 }
