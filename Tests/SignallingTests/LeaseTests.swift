@@ -287,9 +287,10 @@ import Transport
         let session = try await world.start(offer)
         #expect(Set(world.lookedUp.withLock { $0 }) == ["first.local"])
         let description = try SessionDescription(parsing: text)
+        let username = try #require(description.media.compactMap(\.iceUsernameFragment).first)
+        let password = try #require(description.media.compactMap(\.icePassword).first)
         let more = TrickleFragment(
-            usernameFragment: try #require(description.media.compactMap(\.iceUsernameFragment).first),
-            password: try #require(description.media.compactMap(\.icePassword).first),
+            usernameFragment: username, password: password,
             sections: [
                 .init(
                     mid: "0",

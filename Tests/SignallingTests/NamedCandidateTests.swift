@@ -65,9 +65,10 @@ import Transport
         let session = try await world.start(text)
         let offer = try SessionDescription(parsing: text)
         let named = ICECandidate(foundation: "1", priority: 7, host: Self.names[0], port: 50_000)
+        let username = try #require(offer.media.compactMap(\.iceUsernameFragment).first)
+        let password = try #require(offer.media.compactMap(\.icePassword).first)
         let fragment = TrickleFragment(
-            usernameFragment: try #require(offer.media.compactMap(\.iceUsernameFragment).first),
-            password: try #require(offer.media.compactMap(\.icePassword).first), isComplete: true,
+            usernameFragment: username, password: password, isComplete: true,
             sections: [.init(mid: "0", candidates: [named], isComplete: true)])
         let result = try await world.service.trickle(
             fragment.encoded(), SessionReference(session.mediaSessionId, principal: "owner"))
