@@ -3,7 +3,7 @@ import Glibc
 
 /// What reading a file of the state folder came to.
 struct StateFile<Value: Sendable>: Sendable {
-    /// What is in it; nil if there is no file, or none that can be used.
+    /// The contents; nil if the file does not exist or cannot be used.
     var value: Value?
     /// Why the file cannot be used.
     var failure: StateDirectory.Failure?

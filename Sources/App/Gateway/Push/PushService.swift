@@ -140,7 +140,7 @@ actor PushService {
     }
 
     /// Sends a message to one browser, and again after a while if its service has no room.
-    /// - Parameter picture: the path of a picture, which only a person gets who wants one and may see the device.
+    /// - Parameter picture: the path of a picture. The message has it only for a person who wants pictures and may see the device.
     /// - Returns: what came of it at last.
     @discardableResult
     func send(

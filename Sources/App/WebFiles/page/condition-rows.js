@@ -40,7 +40,7 @@ export function comparisonFields(comparison, trait, known, redraw) {
   comparison.values.forEach((value, index) => {
     const label = comparison.values.length === 1 ? t("conditionRows.value") : index === 0 ? t("conditionRows.from") : t("conditionRows.to");
     nodes.push(valueField({ label, name: `value-${index}`, trait, field, value, changed: (one) => {
-      // A text may be empty. Of anything else, nothing is no value.
+      // An empty text is a value. An empty field of any other kind has none.
       comparison.values[index] = one ?? (kind === "text" ? "" : null);
     } }));
   });
