@@ -35,6 +35,14 @@ extension StateDirectory {
         }
     }
 
+    /// Writes a private file of JSON completely or not at all. The keys are in order, so that equal values make equal files.
+    /// - Throws: the encoder's error, or why the file cannot be written.
+    func writeJSON(_ value: some Encodable, to name: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try writePrivate(name, String(decoding: encoder.encode(value), as: UTF8.self))
+    }
+
     /// Renames a damaged file, so that nothing overwrites it.
     /// - Returns: the name that it has now.
     private func setAside(_ name: String) throws(Failure) -> String {

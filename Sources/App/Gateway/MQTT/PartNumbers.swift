@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 
 /// The numbers of the parts of devices on the broker, which are kept so that a part is the same endpoint in each run.
@@ -40,9 +39,7 @@ struct PartNumbers: Sendable {
         numbers = new
         guard let directory, !isFileInTheWay else { return }
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try directory.writePrivate(Self.fileName, String(decoding: encoder.encode(new), as: UTF8.self))
+            try directory.writeJSON(new, to: Self.fileName)
             isFileLost = false
         } catch {
             logger.warning(

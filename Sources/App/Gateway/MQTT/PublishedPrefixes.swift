@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 
 /// The prefixes of the topics at which this gateway has published its cameras on one broker. What is left below an
@@ -44,9 +43,7 @@ struct PublishedPrefixes: Codable, Equatable, Sendable {
         let updated = PublishedPrefixes(after: read?.value, for: wanted)
         guard let directory, read?.isInTheWay != true, updated != read?.value else { return updated }
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try directory.writePrivate(fileName, String(decoding: encoder.encode(updated), as: UTF8.self))
+            try directory.writeJSON(updated, to: fileName)
         } catch {
             logger.warning(
                 "topics below this topicPrefix may stay on the MQTT broker when it changes, because it cannot be kept",

@@ -1,5 +1,4 @@
 import DatagramPort
-import Foundation
 import Logging
 import PushAvStreamTransport
 import Transport
@@ -69,9 +68,7 @@ final class RetentionTime: Sendable {
     private func keep(_ record: RetentionClock.Record) {
         guard !isFileInTheWay else { return }
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys]
-            try directory.writePrivate(Self.fileName, String(decoding: encoder.encode(record), as: UTF8.self))
+            try directory.writeJSON(record, to: Self.fileName)
         } catch {
             // The next hour tries again.
             logger.warning("the time of the recordings cannot be kept", metadata: ["reason": "\(error)"])
