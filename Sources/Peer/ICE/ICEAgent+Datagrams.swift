@@ -14,7 +14,7 @@ extension ICEAgent {
     public mutating func handle(
         _ datagram: UnsafeRawBufferPointer, from source: TransportAddress, to local: TransportAddress, at now: Instant
     ) -> ICEDatagramResult {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         advance(to: now)
         let message: STUNMessage
         do {

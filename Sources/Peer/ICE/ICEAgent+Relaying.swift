@@ -13,7 +13,7 @@ extension ICEAgent {
     /// - Parameter relayed: at most one address of each version of the Internet Protocol; empty while no server relays. Then the
     ///   pairs that work stay, because a server that does not answer the agent may still relay, and no others are tried.
     public mutating func setRelayed(_ relayed: [TransportAddress], at now: Instant) {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         advance(to: now)
         guard !relayed.isEmpty else { return leaveServer() }
         let before = addresses.relayed

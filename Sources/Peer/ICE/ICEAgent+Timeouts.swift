@@ -28,7 +28,7 @@ extension ICEAgent {
 
     /// Handles what is due: checks and consent without an answer, and a nomination that waited.
     public mutating func handleDeadline(at now: Instant) {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         advance(to: now)
         if selected != nil, consent.expires <= now { loseConsent() }
         var hasFailedPair = false

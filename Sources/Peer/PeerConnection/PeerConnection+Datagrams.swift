@@ -12,7 +12,7 @@ extension PeerConnection {
         at now: Instant
     ) -> Received {
         guard stage != .over else { return .nothing }
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         switch DatagramKind(UnsafeRawBufferPointer(datagram)) {
         case .stun:
             handleSTUN(UnsafeRawBufferPointer(datagram), from: source, to: local, at: now)

@@ -219,7 +219,7 @@ public struct PeerConnection: ~Copyable {
     /// Handles the timers that are due.
     public mutating func handleDeadline(at now: Instant) {
         guard stage != .over else { return }
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         if let deadline = ice.nextDeadline, deadline <= now { ice.handleDeadline(at: now) }
         if let deadline = dtls.nextDeadline, deadline <= now {
             do {

@@ -92,7 +92,7 @@ public struct MulticastDNSResolver: Sendable {
 
     /// Asks again, or gives up.
     public mutating func handleDeadline(at now: Instant) {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         for index in pending.indices where pending[index].due <= now && pending[index].sent < Self.waits.count {
             var asked = pending[index]
             ask(&asked, at: now)
@@ -107,7 +107,7 @@ public struct MulticastDNSResolver: Sendable {
     /// A name may have several addresses: the first IPv6 one counts, or else the first IPv4 one. A link-local IPv6 address is
     /// left out, because it means nothing without its interface.
     public mutating func handle(_ message: MulticastDNSMessage, from source: TransportAddress, at now: Instant) {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         guard message.isResponse, source.port == MulticastDNS.port else { return }
         var names: [DNSName] = []
         for record in message.records where record.address != nil && !names.contains(record.name) {

@@ -120,7 +120,7 @@ public struct MulticastDNSResponder: Sendable {
 
     /// Sends the probe or the announcement that is due.
     public mutating func handleDeadline(at now: Instant) {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         guard let due, due <= now else { return }
         switch phase {
         case .probing(let sent) where sent < Self.probes:
@@ -136,7 +136,7 @@ public struct MulticastDNSResponder: Sendable {
     public mutating func handle(
         _ message: MulticastDNSMessage, on linkID: Int, from source: TransportAddress, at now: Instant
     ) {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         guard phase != .idle, let link = links.first(where: { $0.id == linkID }) else { return }
         if message.isResponse {
             if source.port == MulticastDNS.port, isConflict(message) { loseName(at: now) }

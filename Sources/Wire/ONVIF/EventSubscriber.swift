@@ -155,7 +155,7 @@ public struct EventSubscriber: Sendable {
     public mutating func handle(
         _ outcome: Result<XMLElement, ONVIFError>, at now: Instant, wallTime: WallTime
     ) {
-        assert(isDrained, "the driver has not taken the events of the outcome before")
+        expectDrained(isDrained)
         if isLeaving {
             // The camera's answer does not matter: without a renewal the subscription ends by itself.
             isLeaving = false

@@ -175,7 +175,7 @@ public struct ReflexiveAddressFinder: Sendable {
             // The right answer may still come.
             let message = try? STUNMessage(parsing: datagram)
         else { return false }
-        assert(isDrained, "the driver has not taken the change before")
+        expectDrained(isDrained)
         guard message.messageClass == .successResponse else {
             fail(index, .refused(code: message.errorCode), at: now)
             return true

@@ -93,7 +93,7 @@ extension TURNClient {
 
     /// Handles a datagram, or one message of a stream, from the server.
     public mutating func handle(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> TURNReceived {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         guard let first = bytes.first else { return .nothing }
         if 0x40...0x4F ~= first { return handleChannelData(bytes) }
         guard let message = try? STUNMessage(parsing: bytes) else { return .nothing }

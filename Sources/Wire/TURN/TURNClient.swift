@@ -121,7 +121,7 @@ public struct TURNClient: ~Copyable, Sendable {
 
     /// Handles what is due.
     public mutating func handleDeadline(at now: Instant) {
-        assert(isDrained, "the driver has not taken the output of the input before")
+        expectDrained(isDrained)
         switch state {
         case .over: return
         case .allocating, .allocated:

@@ -96,7 +96,7 @@ public struct RTMPServerSession: Sendable {
         _ bytes: UnsafeRawBufferPointer, _ body: (StreamUnit) -> Void
     ) throws(RTMPServerError) {
         guard stage != .over else { return }
-        assert(isDrained, "the driver has not taken the events of the bytes before")
+        expectDrained(isDrained)
         received &+= UInt32(truncatingIfNeeded: bytes.count)
         if stage != .publishing {
             unpublished += bytes.count
