@@ -152,6 +152,23 @@ import Testing
         #expect(home.ends == [.completed])
     }
 
+    @Test func `an automation that was not run for a while keeps its count, and nothing that was due meanwhile runs`()
+        throws
+    {
+        var home = EngineHome([Nodes.at(12, 10), Nodes.command("fan")])
+        home.pass(15 * 60_000)
+        let definition = try #require(home.definitions["a"])
+        home.report(.remove(automationID: "a"))
+        // Its moment of the next day has just passed, within its grace.
+        home.pass(86_400_000)
+        home.report(.define(definition, kept: home.states["a"]))
+        home.pass(60_000)
+        #expect(home.commands == ["fan.on"])
+        home.pass(86_400_000)
+        #expect(home.commands == ["fan.on", "fan.on"])
+        #expect(home.states["a"]?.executionCount == 2)
+    }
+
     @Test func `a clock that is set back after a restart runs nothing again`() {
         var home = EngineHome([Nodes.cron("* * * * *"), Nodes.command("fan")])
         home.pass(10 * 60_000)

@@ -99,6 +99,34 @@ import Testing
         await service.stop()
     }
 
+    @Test func `an automation that was not understood for a while goes on with its count`() async throws {
+        let rig = try await AutomationServiceRig()
+        var once = definition([action("lamp", "on")])
+        once.maxExecutionCount = 1
+        let first = rig.makeService()
+        await first.define(once)
+        await first.start()
+        try await first.execute("a1", principal: "owner")
+        _ = try await rig.ended(first)
+        await first.adopt([.suspended(id: "a1")])
+        await first.adopt([.defined(once)])
+        let error = await #expect(throws: HomeError.self) { try await first.execute("a1", principal: "owner") }
+        #expect(error?.code == .failedPrecondition && error?.message.contains("1 time") == true)
+        await first.adopt([.suspended(id: "a1")])
+        await first.stop()
+
+        // The next start does not understand it either, until somebody changes it.
+        let second = rig.makeService()
+        await second.start()
+        await second.adopt([.defined(once)])
+        let state = await second.state(of: "a1")
+        #expect(state.executionCount == 1)
+        await second.adopt([.removed(id: "a1")])
+        await second.stop()
+        let states = try rig.store.states()
+        #expect(states.isEmpty)
+    }
+
     @Test func `an automation that has run as often as it may cannot be run by hand`() async throws {
         let rig = try await AutomationServiceRig()
         let service = rig.makeService()

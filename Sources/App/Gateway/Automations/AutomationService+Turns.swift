@@ -76,8 +76,8 @@ extension AutomationService {
                 }
                 if case .ended(let end) = entry.event { counts.ends[end, default: 0] += 1 }
             case .state(let id, let state):
-                // An automation that is gone meanwhile leaves nothing.
-                if definitions[id] != nil { kept.states[id] = Self.json(state) }
+                // An automation that was deleted meanwhile leaves nothing. One that is only not run any more keeps its count.
+                if states[id] != nil { kept.states[id] = Self.json(state) }
             case .change(let change):
                 if definitions[change.automationID] != nil { kept.changes.append(AutomationChangeRow(change)) }
             case .send, .alarm, .sunless: break

@@ -187,7 +187,7 @@ actor AutomationService {
         // A later change may have overtaken this one while the hub was asked.
         guard let current = definitions[definition.id] else { return }
         if let runs = heldRuns.removeValue(forKey: current.id) { return takeUp(current, runs) }
-        handle(.define(current))
+        handle(.define(current, kept: states[current.id]))
     }
 
     /// Watches the devices that runs of replaced graphs need, and no others of such graphs.
@@ -200,23 +200,20 @@ actor AutomationService {
     }
 
     /// Removes an automation. Its run ends as stopped.
-    /// - Parameter isDeleted: whether it was deleted, and its history goes with it. Otherwise it is only not run any more.
+    /// - Parameter isDeleted: whether it was deleted, and its history and state go with it. Otherwise it is only not run any
+    ///   more: its state stays, so that it goes on with its count when it is defined again.
     func undefine(_ id: String, isDeleted: Bool = true) {
-        if isDeleted { unwritten.forgotten.insert(id) }
-        heldRuns[id] = nil
-        // What is kept of one that is only not run any more stays as it is.
-        if held.removeValue(forKey: id) != nil {
-            guard isDeleted else { return }
+        if isDeleted {
+            heldRuns[id] = nil
             states[id] = nil
             unwritten.states[id] = .some(nil)
-            return
+            unwritten.forgotten.insert(id)
         }
+        held[id] = nil
         guard let former = definitions.removeValue(forKey: id) else { return }
         inbox.unwatch(former.graph.devices)
-        states[id] = nil
         guard isStarted else { return }
         handle(.remove(automationID: id))
-        unwritten.states[id] = .some(nil)
     }
 
     /// What is known of an automation between its runs.

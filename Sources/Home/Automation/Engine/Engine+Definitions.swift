@@ -21,9 +21,11 @@ extension Engine {
     /// A day is the longest suppression that validation takes.
     static let longestSuppression: Int64 = 86_400_000
 
-    mutating func define(_ definition: AutomationDefinition, _ now: EngineTime) {
+    /// - Parameter kept: what is known of an automation that was not run for a while; nil for a new one.
+    mutating func define(_ definition: AutomationDefinition, _ kept: AutomationState?, _ now: EngineTime) {
         guard var automation = automations[definition.id] else {
             guard automations.count < limits.automations else { return }
+            if let kept { return resume(definition, kept, now) }
             adopt(definition, AutomationState(), now)
             record(definition.isActive ? .activated : .deactivated, of: definition.id, now)
             decideSchedules(of: definition.id, from: AutomationState(), now)
@@ -52,6 +54,16 @@ extension Engine {
             record(definition.isActive ? .activated : .deactivated, of: definition.id, now)
         }
         if old.isActive, !definition.isActive, let runID = automation.runID { end(runID, .stopped, now) }
+    }
+
+    /// Runs an automation again that was not run for a while. Its count goes on, and its schedules take effect now: its graph
+    /// may be another one by now, and nobody expects what was due in the meantime.
+    private mutating func resume(_ definition: AutomationDefinition, _ kept: AutomationState, _ now: EngineTime) {
+        var state = kept
+        state.decidedUntil = [:]
+        adopt(definition, state, now)
+        if isSettled, state.isPaused { emit(.alarm(automationID: definition.id, isOver: false)) }
+        decideSchedules(of: definition.id, from: kept, now)
     }
 
     mutating func remove(_ id: String, _ now: EngineTime) {

@@ -41,7 +41,7 @@ extension Engine {
     public mutating func takeUp(
         _ definition: AutomationDefinition, state: AutomationState, openRuns: [[RunEntry]], at now: EngineTime
     ) {
-        guard automations[definition.id] == nil else { return define(definition, now) }
+        guard automations[definition.id] == nil else { return define(definition, nil, now) }
         adopt(definition, state, now)
         for entries in openRuns {
             guard let last = entries.last else { continue }

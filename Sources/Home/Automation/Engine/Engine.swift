@@ -75,7 +75,7 @@ public struct Engine: Sendable {
         switch input {
         case .device(let device): handle(device, now)
         case .structure(let structure): handle(structure, now)
-        case .define(let definition): define(definition, now)
+        case .define(let definition, let kept): define(definition, kept, now)
         case .remove(let id): remove(id, now)
         case .deviceRemoved(let id): removeDevice(id, now)
         case .release(let id, let principal): release(id, principal, now)

@@ -3,8 +3,11 @@ import HomeTypes
 /// Something that has happened, for the engine to act on.
 public enum EngineInput: Sendable {
     /// An automation is new or has changed. A new graph takes effect with the next run.
-    case define(AutomationDefinition)
-    /// An automation was deleted. A run of it ends as stopped.
+    ///
+    /// `kept` is what is known of an automation that was not run for a while; nil for a new one. It counts only if the engine
+    /// does not have the automation.
+    case define(AutomationDefinition, kept: AutomationState? = nil)
+    /// An automation was deleted, or is not run for a while. A run of it ends as stopped.
     case remove(automationID: String)
     /// The current state of a device. The first known value of an attribute starts nothing.
     case device(ObservedDevice)
