@@ -63,6 +63,22 @@ import Transport
         }
     }
 
+    @Test func `what is left of a run whose first row was lost goes, too`() throws {
+        try withPath { path in
+            for store in [MemoryRunStore(), try SQLiteRunStore(path: path)] as [any RunStore] {
+                let kept = [row("x2", 0, at: 30), row("x2", 1, at: 30, isEnd: true)]
+                try store.append([row("x1", 1, at: 30), row("x1", 2, at: 30, isEnd: true)] + kept, states: [:])
+                try store.prune(before: 20, keeping: 9)
+                #expect(try store.rows(after: 0, limit: 9).map(\.runID) == ["x2", "x2"])
+                try store.append([row("x3", 4, at: 30, of: "a2")], states: [:])
+                var removal = RunBatch()
+                removal.forgotten = ["a2"]
+                try store.append(removal)
+                #expect(try store.rows(after: 0, limit: 9).map(\.runID) == ["x2", "x2"])
+            }
+        }
+    }
+
     @Test func `of a forgotten automation nothing stays, and of old changes the last of each group`() throws {
         func change(_ kind: String, _ group: String, at: Int64, of id: String = "a1") -> AutomationChangeRow {
             AutomationChangeRow(automationID: id, at: at, kind: kind, group: group, principal: at == 5 ? "anna" : nil)

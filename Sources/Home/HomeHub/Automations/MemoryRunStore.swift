@@ -86,7 +86,8 @@ public final class MemoryRunStore: RunStore {
                 if row.at < time || kept[row.automationID, default: 0] > count { dropped.insert(row.runID) }
             }
             dropped.subtract(open)
-            state.rows.removeAll { dropped.contains($0.runID) }
+            let begun = Set(state.rows.lazy.filter { $0.number == 0 }.map(\.runID))
+            state.rows.removeAll { dropped.contains($0.runID) || !begun.contains($0.runID) }
             var places: [[String]: Int] = [:]
             let changes = state.changes.reversed().filter { change in
                 let place = places[[change.automationID, change.group], default: 0] + 1

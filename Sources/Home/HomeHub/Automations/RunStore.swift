@@ -122,7 +122,7 @@ public protocol RunStore: Sendable {
     /// The changes of an automation, oldest first.
     func changes(of automationID: String) throws(StoreFailure) -> [AutomationChangeRow]
 
-    /// Drops runs that have ended, and old changes.
+    /// Drops runs that have ended, and old changes. What is left of a run whose first row was lost goes as well.
     /// - Parameters:
     ///   - time: drops those that began before, in milliseconds since 1970.
     ///   - count: how many runs of each automation stay.

@@ -83,6 +83,7 @@ public final class SQLiteRunStore: RunStore {
                 ])
             }
             for automation in batch.forgotten { try Self.forget(automation, in: database) }
+            if !batch.forgotten.isEmpty { try Self.dropRunsWithoutBeginning(in: database) }
         }
     }
 
@@ -94,6 +95,14 @@ public final class SQLiteRunStore: RunStore {
         ] {
             try database.cachedStatement(sql: sql).execute(arguments: [automation])
         }
+    }
+
+    /// Drops the rows of runs whose first row was lost while the disk failed. Nobody can read them, and everything else finds a
+    /// run by its first row.
+    private static func dropRunsWithoutBeginning(in database: Database) throws {
+        try database.cachedStatement(
+            sql: "DELETE FROM entry WHERE run IN (SELECT run FROM entry GROUP BY run HAVING MIN(number) > 0)"
+        ).execute()
     }
 
     public func openRuns() throws(StoreFailure) -> [[RunRow]] {
@@ -177,6 +186,7 @@ public final class SQLiteRunStore: RunStore {
                             FROM entry WHERE number = 0) WHERE place > ?)
                     AND run NOT IN (SELECT run FROM open_run)
                     """, arguments: [time, count])
+            try Self.dropRunsWithoutBeginning(in: database)
             try database.execute(
                 sql: """
                     DELETE FROM automation_change WHERE row IN (
