@@ -244,6 +244,12 @@ import Testing
     @Test func `what has the members of a time or date but not their values is a record`() {
         #expect(RuntimeValue(time(25, 0)) == .record(["hours": .integer(25), "minutes": .integer(0)]))
         #expect(RuntimeValue(time(8, 60)) == .record(["hours": .integer(8), "minutes": .integer(60)]))
+        // A day ends at 24:00.
+        #expect(RuntimeValue(time(24, 0, 0, 0)) == .time(86_400_000_000_000))
+        #expect(RuntimeValue(time(24, 1)) == .record(["hours": .integer(24), "minutes": .integer(1)]))
+        for late in [time(24, 59), time(24, 0, 1), time(24, 0, 0, 1)] {
+            if case .time = RuntimeValue(late) { Issue.record("\(late) is later than 24:00") }
+        }
         #expect(RuntimeValue(.object(["hours": .integer(8)])) == .record(["hours": .integer(8)]))
         #expect(RuntimeValue(.object(["year": .text("2026")])) == .record(["year": .text("2026")]))
         #expect(RuntimeValue(.object([:])) == .record([:]))

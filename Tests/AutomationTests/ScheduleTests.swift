@@ -143,6 +143,9 @@ import Testing
         #expect(
             try ScheduleRule(event: "Scheduled", parameters: ["clockTime": eight, "daysOfWeek": days])
                 == ScheduleRule(.clock(30_600), weekdays: [1, 7]))
+        let midnight = JSONObject.Value.object(["hours": .integer(24), "minutes": .integer(0)])
+        #expect(
+            try ScheduleRule(event: "Scheduled", parameters: ["clockTime": midnight]) == ScheduleRule(.clock(86_400)))
         #expect(
             try ScheduleRule(event: "Scheduled", parameters: ["solarTime": dusk])
                 == ScheduleRule(.sun(.sunset, offset: -600)))
@@ -152,6 +155,7 @@ import Testing
         for wrong in [
             [:], ["clockTime": eight, "solarTime": dusk], ["clockTime": .text("8")], ["solarTime": .object([:])],
             ["clockTime": eight, "daysOfWeek": .list([.text("noday")])],
+            ["clockTime": .object(["hours": .integer(24), "minutes": .integer(1)])],
         ] as [[String: JSONObject.Value]] {
             #expect(throws: HomeError.self) { try ScheduleRule(event: "Scheduled", parameters: wrong) }
         }

@@ -286,8 +286,13 @@ import Testing
         #expect(event(Self.clock, "Scheduled") == ["MissingRequiredParameters"])
         #expect(event(Self.clock, "RecurringClockTimeScheduled") == ["MissingRequiredParameters"])
         #expect(event(Self.clock, "Scheduled", ["clockTime": .text("8:00")]) == ["InvalidParameterType"])
-        let late = JSONObject.Value.object(["hours": .integer(25), "minutes": .integer(0)])
-        #expect(event(Self.clock, "Scheduled", ["clockTime": late]) == ["UnsupportedEntityParameterValue"])
+        func clock(_ hours: Int64, _ minutes: Int64) -> [String] {
+            let time = JSONObject.Value.object(["hours": .integer(hours), "minutes": .integer(minutes)])
+            return event(Self.clock, "Scheduled", ["clockTime": time])
+        }
+        #expect(clock(25, 0) == ["UnsupportedEntityParameterValue"])
+        #expect(clock(24, 1) == ["UnsupportedEntityParameterValue"])
+        #expect(clock(24, 0) == [])
         let dusk = JSONObject.Value.object(["type": .text("sunset")])
         #expect(event(Self.clock, "Scheduled", ["solarTime": dusk]) == ["warning MissingStructureAddress"])
     }

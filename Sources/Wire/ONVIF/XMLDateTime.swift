@@ -41,15 +41,16 @@ enum XMLDateTime {
             _ = take(":")
             offsetMinutes = (hours * 60 + (number(2) ?? 0)) * (isBehind ? -1 : 1)
         }
-        guard position == bytes.count else { return nil }
+        guard position == bytes.count, hour < 24 || milliseconds == 0 else { return nil }
         return time(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?
             .advanced(byMilliseconds: Int64(milliseconds - offsetMinutes * 60_000))
     }
 
-    /// A time of the Gregorian calendar in UTC; nil where one of the numbers is not valid.
+    /// A time of the Gregorian calendar in UTC; nil where one of the numbers is not valid. The hour 24 is the end of a day, and
+    /// nothing comes after it.
     static func time(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> WallTime? {
         guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day), (0...24).contains(hour),
-            (0...59).contains(minute), (0...60).contains(second)
+            (0...59).contains(minute), (0...60).contains(second), hour < 24 || (minute, second) == (0, 0)
         else { return nil }
         // Days from the civil calendar: years begin in March, so that the leap day is the last one.
         let shifted = month > 2 ? year : year - 1

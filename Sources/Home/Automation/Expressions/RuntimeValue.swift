@@ -54,7 +54,8 @@ public enum RuntimeValue: Sendable, Hashable {
         if case .integer(let value) = value { value } else { nil }
     }
 
-    /// Google's `TimeOfDay`: hours and minutes, and perhaps seconds and nanoseconds.
+    /// Google's `TimeOfDay`: hours and minutes, and perhaps seconds and nanoseconds. The hour 24 is the end of a day, and
+    /// nothing comes after it.
     private static func time(_ members: [String: RuntimeValue]) -> RuntimeValue? {
         guard let hours = integer(members["hours"]), let minutes = integer(members["minutes"]),
             members.keys.allSatisfy({ ["hours", "minutes", "seconds", "nanos"].contains($0) }),
@@ -62,7 +63,9 @@ public enum RuntimeValue: Sendable, Hashable {
         else { return nil }
         let seconds = members["seconds"] == nil ? 0 : integer(members["seconds"])
         let nanos = members["nanos"] == nil ? 0 : integer(members["nanos"])
-        guard let seconds, let nanos, (0...59).contains(seconds), (0...999_999_999).contains(nanos) else { return nil }
+        guard let seconds, let nanos, (0...59).contains(seconds), (0...999_999_999).contains(nanos),
+            hours < 24 || (minutes, seconds, nanos) == (0, 0, 0)
+        else { return nil }
         return .time(((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000 + nanos)
     }
 

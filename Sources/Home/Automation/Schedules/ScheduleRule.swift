@@ -53,7 +53,7 @@ public struct ScheduleRule: Sendable, Hashable {
     private static func clock(_ value: JSONObject.Value?) throws(HomeError) -> Int? {
         guard let value else { return nil }
         guard case .time(let nanoseconds) = RuntimeValue(value) else {
-            throw .invalidArgument("clockTime must have hours and minutes")
+            throw .invalidArgument("clockTime must have hours and minutes, and must not be later than 24:00")
         }
         return Int(nanoseconds / 1_000_000_000)
     }

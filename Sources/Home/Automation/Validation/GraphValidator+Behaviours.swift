@@ -82,6 +82,7 @@ extension GraphValidator {
         let isClock = event.trait.name == "Time"
         // A clock event needs its rule. Other events start for all values of fields that are not named.
         let fields = Schema.fields(of: event)
+        let before = issues.count
         if isClock, event.name == "Scheduled", starter.parameters["clockTime"] == nil,
             starter.parameters["solarTime"] == nil
         {
@@ -89,6 +90,10 @@ extension GraphValidator {
         }
         validate(
             starter.parameters, fields, id, path, entity: entity, record: event, mayBePartial: !isClock)
+        // The vocabulary's constraints are for one field each. 24:30 satisfies them and is not a time.
+        if isClock, issues.count == before, let fault = ScheduleRule.fault(of: event.name, starter.parameters) {
+            report(path, .unsupportedEntityParameterValue(constraint: fault, id, entityID: entity))
+        }
         if isClock, starter.parameters["solarTime"] != nil, !home.hasCoordinates {
             report(path, .missingStructureAddress(structureID: entity), .warning)
         }
@@ -120,6 +125,18 @@ extension GraphValidator {
         guard issues.count == before, !mayBePartial || missing.isEmpty else { return }
         if let fault = record.fault(in: values) {
             report(path, .unsupportedEntityParameterValue(constraint: fault, id, entityID: entity))
+        }
+    }
+}
+
+extension ScheduleRule {
+    /// Why the parameters of an event of the trait `Time` are not a rule; nil if they are one.
+    fileprivate static func fault(of event: String, _ parameters: [String: JSONObject.Value]) -> String? {
+        do throws(HomeError) {
+            _ = try ScheduleRule(event: event, parameters: parameters)
+            return nil
+        } catch {
+            return error.message
         }
     }
 }
