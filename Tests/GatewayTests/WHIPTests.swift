@@ -117,6 +117,24 @@ import Testing
         }
     }
 
+    @Test func `of two publishers that start at once the later stays known, in whichever order they come`() async {
+        func entry(_ principal: String) -> WHEPSessions.Entry {
+            .init(deviceID: "phone", principal: principal, entityTag: "g1")
+        }
+        let other = WHEPSessions.Entry(deviceID: "tablet", principal: "owner", entityTag: "g1")
+        for order in [["earlier", "later"], ["later", "earlier"]] {
+            let sessions = WHEPSessions()
+            await sessions.add("other", other)
+            for session in order {
+                await sessions.replace(session, entry(session)) { reference in
+                    reference == SessionReference("later", of: "phone", principal: "later")
+                }
+            }
+            #expect(await sessions.begun == ["other", "later"])
+            #expect(await sessions["later"] == entry("later"))
+        }
+    }
+
     @Test func optionsStateWhatIsAcceptedAndOtherMethodsAreRefused() async throws {
         try await gateway().run { client in
             let endpoint = try await client.send(.options, "/whip/phone")

@@ -241,10 +241,19 @@ actor WHEPSessions {
         beginnings.withLock { $0 &+= 1 }
     }
 
-    /// Adds a session and replaces all others of its device.
-    func replace(_ session: String, _ entry: Entry) {
-        entries = entries.filter { $0.value.deviceID != entry.deviceID }
+    /// Adds a publisher's session, and removes those of its device that have ended.
+    ///
+    /// Of two publishers that start at once, the earlier may come here after the later, which has replaced it. So only the
+    /// publishers know which one it is, not the order here.
+    /// - Parameter isPublishing: whether a session still publishes.
+    func replace(
+        _ session: String, _ entry: Entry, isPublishing: @Sendable (SessionReference) async -> Bool
+    ) async {
         entries[session] = entry
+        for (id, known) in entries where known.deviceID == entry.deviceID {
+            let reference = SessionReference(id, of: known.deviceID, principal: known.principal)
+            if await !isPublishing(reference) { entries[id] = nil }
+        }
     }
 
     /// Takes the ICE generation that a restart has begun.

@@ -50,7 +50,10 @@ extension GatewayAPI {
                 viewerAddress: context.remoteHost.map(Self.literal)))
         await whipSessions.replace(
             started.mediaSessionId,
-            .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
+            .init(deviceID: device, principal: principal, entityTag: started.iceGeneration)
+        ) { [hub] session in
+            (try? await hub.signalling.publishing.requirePublisher(session)) != nil
+        }
         do throws(HomeError) {
             // Checked again once it can be ended, as for a view (`startView`).
             try requireStill(authorization, .media, of: device)
