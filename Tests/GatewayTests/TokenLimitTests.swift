@@ -192,9 +192,25 @@ import Transport
         try await home.add("link", by: "s1", Access([.init([.view], deviceID: "door")]))
         try await home.add("kept", by: "all", Access([.init([.view], deviceID: "door")]))
         home.places.withLock { $0["door"] = "s2" }
-        try await home.registry.followMovedDevice("door", from: "s1")
+        try await home.registry.follow(DeviceMove("door", from: "s1", to: "s2"))
         #expect(home.told.withLock { $0 } == ["link ends", "s1", "s2"])
         #expect(home.grants("link") == nil && home.grants("kept") != nil && home.grants("alone") != nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `two moves of a device at once concern all whom either of them concerns`(isReversed: Bool) async throws {
+        let home = await Home()
+        for place in ["s1", "s2", "s3"] {
+            try await home.add(place, Access([.init([.read, .media], structureID: place)]))
+        }
+        try await home.add("link", by: "s2", Access([.init([.view], deviceID: "door")]))
+        // Both have happened before anybody follows the first one.
+        home.places.withLock { $0["door"] = "s3" }
+        let moves = [DeviceMove("door", from: "s1", to: "s2"), DeviceMove("door", from: "s2", to: "s3")]
+        for move in isReversed ? moves.reversed() : moves { try await home.registry.follow(move) }
+        let (first, second) = (["s1", "s2"], ["link ends", "s2", "s3"])
+        #expect(home.told.withLock { $0 } == (isReversed ? second + first : first + second))
+        #expect(home.grants("link") == nil)
     }
 
     @Test func `a token that lost rights after its request came gives them to nobody`() async throws {

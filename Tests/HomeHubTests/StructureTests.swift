@@ -121,7 +121,8 @@ import Testing
         let long = String(repeating: "é", count: 59) + "👩‍👧"
         let name = try await hub.changeStructure(id, update(long)).value.name
         #expect(name.unicodeScalars.count == 60 && long.hasPrefix(String(repeating: "é", count: 59)))
-        #expect(try await hub.moveDevice("door", name: .value(long)).name == name)
+        try await hub.moveDevice("door", name: .value(long))
+        #expect(try await hub.device("door").name == name)
     }
 
     @Test func theOnlyStructureAndOneWithDevicesStay() async throws {
@@ -153,14 +154,18 @@ import Testing
         let hall = try await hub.addRoom("Hall", in: home).value
         let cabin = try await hub.addStructure(update("Cabin")).value.id
         let porch = try await hub.addRoom("Porch", in: cabin).value
-        #expect(try await hub.moveDevice("door", room: .value(hall.id)).roomID == hall.id)
-        let moved = try await hub.moveDevice("door", room: .value(porch.id))
+        try await hub.moveDevice("door", room: .value(hall.id))
+        #expect(try await hub.device("door").roomID == hall.id)
+        let move = try await hub.moveDevice("door", room: .value(porch.id))
+        #expect(move == DeviceMove("door", from: home, to: cabin) && move.changesStructure)
+        let moved = try await hub.device("door")
         #expect(moved.roomID == porch.id && moved.structureID == cabin)
         await #expect(throws: HomeError.self) {
             try await hub.moveDevice("door", room: .value(hall.id), structure: cabin)
         }
         // Another structure is not another room of the same name.
-        let back = try await hub.moveDevice("door", structure: home)
+        try await hub.moveDevice("door", structure: home)
+        let back = try await hub.device("door")
         #expect(back.roomID == nil && back.structureID == home)
         _ = try await hub.moveDevice("door", room: .value(hall.id))
         #expect(try await makeHub().device("door").roomID == hall.id)
@@ -175,13 +180,31 @@ import Testing
         }
     }
 
+    @Test func `each of two moves at once says where it found the device and where it left it`() async throws {
+        let hub = try makeHub()
+        let home = try #require(await hub.structures().first?.id)
+        let cabin = try await hub.addStructure(update("Cabin")).value.id
+        let barn = try await hub.addStructure(update("Barn")).value.id
+        async let one = hub.moveDevice("door", structure: cabin)
+        async let other = hub.moveDevice("door", structure: barn)
+        let moves = try await [one, other]
+        let first = try #require(moves.first { $0.former == home })
+        let second = try #require(moves.first { $0 != first })
+        #expect(second.former == first.structureID)
+        #expect(try await hub.device("door").structureID == second.structureID)
+        let named = try await hub.moveDevice("door", name: .value("Gate"))
+        #expect(!named.changesStructure && named.former == second.structureID)
+    }
+
     @Test func aNameOfTheAPIWinsUntilItIsCleared() async throws {
         let hub = try makeHub()
-        #expect(try await hub.moveDevice("door", name: .value("Porch")).name == "Porch")
+        try await hub.moveDevice("door", name: .value("Porch"))
+        #expect(try await hub.device("door").name == "Porch")
         await hub.setDevices([DeviceDescription(id: "door", name: "Gate", kind: .doorbell)], drivers: [])
         #expect(try await hub.device("door").name == "Porch")
         #expect(try await makeHub().device("door").name == "Porch")
-        #expect(try await hub.moveDevice("door", name: .cleared).name == "Gate")
+        try await hub.moveDevice("door", name: .cleared)
+        #expect(try await hub.device("door").name == "Gate")
     }
 
     @Test func watchersLearnOfEachChangeOnceAndInOrder() async throws {

@@ -56,12 +56,11 @@ extension GatewayAPI {
         router.patch("/v1/devices/:device") { request, context in
             let change = try await JSONBody.read(DeviceChange.self, from: request)
             try requireTargets(of: change, context)
-            let before = try await hub.device(deviceID(context)).structureID
-            let moved = try await hub.moveDevice(
+            let move = try await hub.moveDevice(
                 deviceID(context), name: change.name, room: change.roomID, structure: change.structureID,
                 ifVersion: Self.expectedVersion(request))
-            if moved.structureID != before { try await tokens.followMovedDevice(moved.id, from: before) }
-            return try response(moved)
+            if move.changesStructure { try await tokens.follow(move) }
+            return try response(try await hub.device(move.deviceID))
         }
         router.get("/v1/devices/:device/traits/:trait") { request, context in
             let (name, device) = (try context.parameters.require("trait"), try deviceID(context))

@@ -47,9 +47,9 @@ extension GatewayAPI {
             let moved = try await hub.removeStructure(structure, ifVersion: Self.expectedVersion(request))
             // All of them have moved, so one that fails does not keep the others.
             var failure: (any Error)?
-            for device in moved {
+            for move in moved {
                 do {
-                    try await tokens.followMovedDevice(device, from: structure)
+                    try await tokens.follow(move)
                 } catch {
                     failure = failure ?? error
                 }

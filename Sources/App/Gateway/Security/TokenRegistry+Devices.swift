@@ -1,3 +1,4 @@
+import HomeHub
 import HomeTypes
 
 /// Grants for single devices.
@@ -23,10 +24,13 @@ extension TokenRegistry {
 
     /// A device belongs to another structure now. Ends what the holders of tokens for whole structures have of it and may
     /// no longer have, and the grants for this device alone that such tokens have given. Nobody else notices.
-    /// - Parameter former: the structure that it was in.
-    func followMovedDevice(_ id: String, from former: String?) async throws(HomeError) {
-        let object = Access.Object.device(id, structureID: structure(ofDevice: id))
-        let formerObject = Access.Object.device(id, structureID: former)
+    ///
+    /// Another change may have moved it on. Each move counts by itself, so that those who lose the device by either of the two
+    /// lose it, in whichever order the moves come here.
+    func follow(_ move: DeviceMove) async throws(HomeError) {
+        let id = move.deviceID
+        let object = Access.Object.device(id, structureID: move.structureID)
+        let formerObject = Access.Object.device(id, structureID: move.former)
         // What cannot be stored must not keep those who lose the device from losing it.
         var failure: HomeError?
         for maker in all {

@@ -79,8 +79,9 @@ extension HomeDirectory {
     func moveDevice(
         _ id: String, name: PlaceUpdate.Field<String>, room: PlaceUpdate.Field<String>, structure: String?,
         ifVersion version: Int64? = nil
-    ) throws(HomeError) -> DeviceRecord {
+    ) throws(HomeError) -> DeviceMove {
         try Self.require(version, of: self.version(ofDevice: id), "device")
+        guard let former = record(ofDevice: id)?.structureID else { throw HomeHub.unknownDevice(id) }
         var newName: PlaceUpdate.Field<String> = name
         if case .value(let text) = name { newName = .value(try StructureRules.name(text)) }
         if let structure { _ = try self.structure(structure) }
@@ -92,7 +93,7 @@ extension HomeDirectory {
             }
             target = found
         }
-        return try changeDevice(id) { record in
+        let changed = try changeDevice(id) { record in
             record.name = newName.applied(to: record.name)
             if let structure, structure != record.structureID {
                 record.structureID = structure
@@ -106,5 +107,6 @@ extension HomeDirectory {
                 record.structureID = target?.structureID ?? record.structureID
             }
         }
+        return DeviceMove(id, from: former, to: changed.structureID)
     }
 }

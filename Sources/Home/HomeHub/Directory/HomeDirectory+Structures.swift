@@ -99,7 +99,7 @@ extension HomeDirectory {
     /// - Throws: `failedPrecondition` for the last structure and for one that has devices.
     func removeStructure(
         _ id: String, ifVersion version: Int64?, present: Set<String>
-    ) throws(HomeError) -> [String] {
+    ) throws(HomeError) -> [DeviceMove] {
         let known = try structure(id)
         try Self.require(version, of: known.version, "structure")
         guard structures.count > 1 else {
@@ -113,10 +113,10 @@ extension HomeDirectory {
             throw HomeError.failedPrecondition(
                 "\(known.record.name) still has devices: \(shown); move or remove them first")
         }
-        let rest = structures.first { $0.record.id != id }?.record.id
+        let rest = structures.first { $0.record.id != id }?.record.id ?? id
         for record in records {
             _ = try changeDevice(record.id) {
-                $0.structureID = rest ?? id
+                $0.structureID = rest
                 $0.roomID = nil
             }
         }
@@ -124,7 +124,7 @@ extension HomeDirectory {
         try removePresence(in: id)
         try delete(Kind.structure, id, expecting: known.version)
         state.withLock { $0.structures[id] = nil }
-        return records.map(\.id)
+        return records.map { DeviceMove($0.id, from: id, to: rest) }
     }
 
     private func write(_ record: StructureRecord, expecting version: Int64) throws(HomeError) -> Kept<StructureRecord> {

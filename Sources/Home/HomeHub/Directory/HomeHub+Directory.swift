@@ -60,7 +60,9 @@ extension HomeHub {
     /// - Returns: the devices that no backend has now and that have moved to another structure.
     /// - Throws: `failedPrecondition` for the last structure and for one that has devices.
     @discardableResult
-    public func removeStructure(_ id: String, ifVersion version: Int64? = nil) async throws(HomeError) -> [String] {
+    public func removeStructure(
+        _ id: String, ifVersion version: Int64? = nil
+    ) async throws(HomeError) -> [DeviceMove] {
         let present = Set(order)
         let moved = try await directory.perform { (home) throws(HomeError) in
             try home.removeStructure(id, ifVersion: version, present: present)
@@ -129,17 +131,19 @@ extension HomeHub {
     ///   - room: the room, which also decides the structure.
     ///   - structure: another structure; the device leaves its room.
     ///   - version: the version of the name and place that the client has read; nil for any.
+    /// - Returns: where this change has moved it.
     /// - Throws: `aborted` when the device has another version.
+    @discardableResult
     public func moveDevice(
         _ id: String, name: PlaceUpdate.Field<String> = .unchanged, room: PlaceUpdate.Field<String> = .unchanged,
         structure: String? = nil, ifVersion version: Int64? = nil
-    ) async throws(HomeError) -> DeviceSnapshot {
+    ) async throws(HomeError) -> DeviceMove {
         try requireDevice(id)
-        try await directory.perform { (home) throws(HomeError) in
-            _ = try home.moveDevice(id, name: name, room: room, structure: structure, ifVersion: version)
+        let move = try await directory.perform { (home) throws(HomeError) in
+            try home.moveDevice(id, name: name, room: room, structure: structure, ifVersion: version)
         }
         readDirectory()
-        return try device(id)
+        return move
     }
 
     /// Removes a device that no backend has now. Its identifier is never used again.
