@@ -3,6 +3,7 @@ import HTTPTypes
 import HomeHub
 import HomeTypes
 import NIOCore
+import PushAvStreamTransport
 import Stations
 import Testing
 import Transport
@@ -44,6 +45,25 @@ import Transport
         #expect(FileManager.default.fileExists(atPath: file))
         await pictures.prune()
         #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test func `a clock that leaps ahead deletes no picture until the leap counts`() async throws {
+        let folder = try TemporaryFolder()
+        let retention = RetentionTime(in: folder.directory, logger: LogLines().logger)
+        let reading = Locked(
+            RetentionClock.Reading(
+                wall: 1_700_000_000_000, uptime: Instant(nanoseconds: 1_000_000_000), isSynchronized: false))
+        let pictures = KeptPictures.aging(by: retention, in: folder.directory.file("snapshots")) { time in
+            time.now(at: reading.withLock { $0 })
+        }
+        let kept = try await pictures.keep(image(1), of: "door", at: time)
+        reading.withLock { $0.wall += 365 * 86_400_000 }
+        await pictures.prune()
+        #expect(await pictures.image(kept, of: "door") == Data(image(1)))
+        // A time server says that it is right.
+        reading.withLock { $0.isSynchronized = true }
+        await pictures.prune()
+        #expect(await !pictures.isKept(kept, of: "door"))
     }
 
     @Test func `the oldest pictures of all cameras go first when they take too much room`() async throws {

@@ -130,7 +130,9 @@ public struct GatewayService: Service {
                 device: device, sparing: Set(spared), capturedFrom: MonotonicClock.now)
         }
         let log = HomeLog(logger: logger)
-        let pictures = KeptPictures(folder: directory.file("snapshots"))
+        // One clock for both: two would write the same file.
+        let retention = recording?.time ?? RetentionTime(in: directory, logger: logger)
+        let pictures = KeptPictures.aging(by: retention, in: directory.file("snapshots"))
         let registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
         self.registry = registry
         let isUnknown: @Sendable (String) -> Bool = { [weak registry] in registry?.isUnknown($0) ?? false }

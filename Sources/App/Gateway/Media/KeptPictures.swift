@@ -21,12 +21,20 @@ actor KeptPictures: PictureKeeping {
     private let now: @Sendable () -> Date
 
     /// Names a folder. It is made with the first picture.
-    init(
-        folder: String, byteLimit: Int64 = KeptPictures.byteLimit, now: @escaping @Sendable () -> Date = { Date() }
-    ) {
+    /// - Parameter now: the time by which pictures grow old.
+    init(folder: String, byteLimit: Int64 = KeptPictures.byteLimit, now: @escaping @Sendable () -> Date) {
         self.folder = folder
         self.byteLimit = byteLimit
         self.now = now
+    }
+
+    /// Pictures that grow old as recordings do: a wall clock that leaps ahead deletes none of them until the leap counts.
+    /// - Parameter now: reads the time that counts, in milliseconds since 1970, UTC.
+    static func aging(
+        by time: RetentionTime, in folder: String,
+        now: @escaping @Sendable (RetentionTime) -> Int64 = { $0.now() }
+    ) -> KeptPictures {
+        KeptPictures(folder: folder, now: { Date(timeIntervalSince1970: Double(now(time)) / 1_000) })
     }
 
     func keep(_ jpeg: [UInt8], of deviceID: String, at time: Date) throws(HomeError) -> KeptPicture {
@@ -81,6 +89,8 @@ actor KeptPictures: PictureKeeping {
 
     /// Deletes what is too old, and then the oldest until the rest fits.
     func prune() {
+        // Read also where no picture is kept: a long time without a reading would look like a leap.
+        let oldest = self.oldest
         let files = self.files.sorted { $0.milliseconds < $1.milliseconds }
         var total = files.reduce(0) { $0 + $1.byteCount }
         for file in files where file.milliseconds < oldest || total > byteLimit {

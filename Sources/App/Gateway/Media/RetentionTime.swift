@@ -3,8 +3,8 @@ import Logging
 import PushAvStreamTransport
 import Transport
 
-/// The time by which recordings grow old. It is kept in the state folder, so that a clock that leaps while the gateway is
-/// off is noticed at the next start.
+/// The time by which recordings and kept pictures grow old. It is kept in the state folder, so that a clock that leaps while
+/// the gateway is off is noticed at the next start.
 final class RetentionTime: Sendable {
     /// Where it is kept in the state folder.
     static let fileName = "recording-time.json"
@@ -30,7 +30,10 @@ final class RetentionTime: Sendable {
         let file = directory.readJSON(RetentionClock.Record.self, from: Self.fileName)
         if let failure = file.failure {
             logger.warning(
-                "a clock that was set ahead while the gateway was off ages recordings, because the file cannot be used",
+                """
+                a clock that was set ahead while the gateway was off ages recordings and pictures, because the file cannot \
+                be used
+                """,
                 metadata: ["reason": "\(failure)"])
         }
         isFileInTheWay = file.isInTheWay
@@ -38,7 +41,7 @@ final class RetentionTime: Sendable {
         state = Locked(State(clock: RetentionClock(after: kept), kept: kept?.time))
     }
 
-    /// The time that counts now, in milliseconds since 1970, UTC. One thread at a time asks for it; it may wait for the disk.
+    /// The time that counts now, in milliseconds since 1970, UTC. Called on any thread that may wait for the disk.
     func now(
         at reading: RetentionClock.Reading = RetentionClock.Reading(
             wall: WallClock.milliseconds, uptime: MonotonicClock.now, isSynchronized: WallClock.isSynchronized)
@@ -58,10 +61,13 @@ final class RetentionTime: Sendable {
     private func report(lead: Int64, before: Int64) {
         if lead > before {
             logger.warning(
-                "the machine's clock has leapt ahead; recordings age by it once a time server confirms it, or after a day",
+                """
+                the machine's clock has leapt ahead; recordings and pictures age by it once a time server confirms it, or \
+                after a day
+                """,
                 metadata: ["hours": "\(lead / 3_600_000)"])
         } else if before > 0, lead == 0 {
-            logger.notice("recordings age by the machine's clock again")
+            logger.notice("recordings and pictures age by the machine's clock again")
         }
     }
 
@@ -71,7 +77,7 @@ final class RetentionTime: Sendable {
             try directory.writeJSON(record, to: Self.fileName)
         } catch {
             // The next hour tries again.
-            logger.warning("the time of the recordings cannot be kept", metadata: ["reason": "\(error)"])
+            logger.warning("the time of recordings and pictures cannot be kept", metadata: ["reason": "\(error)"])
         }
     }
 }
