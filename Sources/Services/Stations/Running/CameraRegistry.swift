@@ -57,13 +57,15 @@ public actor CameraRegistry {
     public var running: [RunningCamera] { order.compactMap { byID[$0] } }
 
     /// Makes the running cameras match this list, in its order. A camera that is the same is not touched.
-    /// - Returns: what happened to each camera that was touched; nil after ``stopAll()``.
+    /// - Returns: what happened to each camera that was touched; nil once ``stopAll()`` was called.
     public func apply(_ cameras: [CameraSettings]) async -> StationChanges? {
         guard !isStopped else { return nil }
         order = cameras.map(\.id)
         let known = (byID.values.map(\.settings) + failed.values.map(\.camera)).sorted { $0.id < $1.id }
         var changes = StationChanges()
         for step in CameraPlan(running: known, wanted: cameras).steps {
+            // Each step waits, and the cameras may have been stopped meanwhile.
+            if isStopped { break }
             await take(step, &changes)
         }
         if !changes.removed.isEmpty {
@@ -71,7 +73,7 @@ public actor CameraRegistry {
             profiles?.keepOnly(kept)
             outputs = outputs.filter { kept.contains($0.key) }
         }
-        return changes
+        return isStopped ? nil : changes
     }
 
     /// Changes which outputs of a device are allowed, whether it runs now or not; see ``OutputPermits/set(_:)``.
@@ -102,7 +104,7 @@ public actor CameraRegistry {
         return true
     }
 
-    /// Stops every camera permanently.
+    /// Stops every camera permanently. Nothing starts after this, even where ``apply(_:)`` has not returned yet.
     public func stopAll() async {
         isStopped = true
         let all = running
@@ -136,6 +138,7 @@ public actor CameraRegistry {
             do {
                 let source = try makeSource(camera)
                 await describe(camera, &changes)
+                if isStopped { return }
                 await Self.onThreadThatMayWait { running.source.replace(with: source) }
             } catch {
                 await end(camera.id, because: .unusable)
@@ -158,25 +161,32 @@ public actor CameraRegistry {
         if let changed = byID[camera.id] { changes.begun.append(changed) }
         running.events.endStays()
         await Self.onThreadThatMayWait { running.events.stop() }
-        events.start()
+        if !isStopped { events.start() }
     }
 
     private func begin(_ camera: CameraSettings, _ changes: inout StationChanges) async {
+        // A camera that restarts was ended before, which waits.
+        if isStopped { return }
         do throws(StationError) {
             try await tenures.take(camera.id)
         } catch {
             return record(error.words, of: camera, &changes)
         }
+        let permits = await outputs(of: camera.id)
+        // `stopAll()` does not know of this camera yet.
+        if isStopped { return await tenures.release(camera.id) }
         do {
             let source = ReplaceableSource(try makeSource(camera))
             let station = CameraStation(
                 id: camera.id, source: source, relay: relay,
                 configuration: .init(camera, transcoding: transcoding),
-                outputs: await outputs(of: camera.id))
+                outputs: permits)
             let events = CameraEvents(camera, station: station)
             let running = RunningCamera(settings: camera, station: station, source: source, events: events)
             byID[camera.id] = running
-            for user in users { await user.add(station) }
+            for user in users where !isStopped { await user.add(station) }
+            // `stopAll()` has stopped the station already. To start it now would undo that.
+            if isStopped { return }
             changes.begun.append(running)
             station.start()
             events.start()
