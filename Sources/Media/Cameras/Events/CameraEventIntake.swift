@@ -10,13 +10,18 @@ public final class CameraEventIntake: Sendable {
         /// When the running timer will check.
         var timer: Instant?
         var hasEnded = false
+        /// What the debouncer has decided and nobody has reported yet, in order.
+        var unreported: [CameraEvent] = []
+        /// Whether a thread reports it.
+        var isReporting = false
     }
 
     private let state: Locked<State>
     private let queue: DispatchQueue
     private let handler: @Sendable (CameraEvent) -> Void
 
-    /// An intake without readings. `handler` is called on any thread and must not wait.
+    /// An intake without readings. `handler` is called on any thread, by one at a time and in the order of what happens, and
+    /// must not wait.
     public init(
         configuration: EventDebouncer.Configuration = .init(), handler: @escaping @Sendable (CameraEvent) -> Void
     ) {
@@ -32,24 +37,47 @@ public final class CameraEventIntake: Sendable {
     /// - Returns: whether it was new, and not a repetition.
     @discardableResult
     public func take(_ reading: SensorReading) -> Bool {
-        let (before, events) = state.withLock { state -> ([CameraDetection.Kind], [CameraEvent]) in
-            guard !state.hasEnded else { return ([], []) }
+        let isNew = state.withLock { state -> Bool in
+            guard !state.hasEnded else { return false }
             let before = state.debouncer.activeKinds
-            return (before, state.debouncer.handle(reading, at: MonotonicClock.now, wallTime: .now))
+            let events = state.debouncer.handle(reading, at: MonotonicClock.now, wallTime: .now)
+            state.unreported += events
+            if case .detection(let kind) = reading.subject, reading.isActive == false { return before.contains(kind) }
+            return !events.isEmpty
         }
-        for event in events { handler(event) }
+        report()
         schedule()
-        if case .detection(let kind) = reading.subject, reading.isActive == false { return before.contains(kind) }
-        return !events.isEmpty
+        return isNew
     }
 
     /// Ends what is present: nobody would report its end. Readings that come later are ignored.
     public func end() {
-        let events = state.withLock { state in
+        state.withLock { state in
             state.hasEnded = true
-            return state.debouncer.endStays(wallTime: .now)
+            state.unreported += state.debouncer.endStays(wallTime: .now)
         }
-        for event in events { handler(event) }
+        report()
+    }
+
+    /// Reports what was decided, in the order of the decisions. While a thread does that, the others leave theirs to it: two
+    /// threads could overtake each other, and an end would come after a newer beginning.
+    private func report() {
+        let begins = state.withLock { state -> Bool in
+            defer { state.isReporting = true }
+            return !state.isReporting
+        }
+        guard begins else { return }
+        // The handler may have readings of its own, so it is called without the lock.
+        while let event = nextReport() { handler(event) }
+    }
+
+    /// What is to be reported next. After the last event, another thread may report.
+    private func nextReport() -> CameraEvent? {
+        state.withLock { state -> CameraEvent? in
+            guard state.unreported.isEmpty else { return state.unreported.removeFirst() }
+            state.isReporting = false
+            return nil
+        }
     }
 
     /// Ends on time what no sensor reports as ended.
@@ -64,11 +92,11 @@ public final class CameraEventIntake: Sendable {
         let wait = min(max((due - MonotonicClock.now).wholeNanoseconds, 0), 86_400_000_000_000)
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(wait) + 1_000_000)) { [weak self] in
             guard let self else { return }
-            let events = state.withLock { state in
+            state.withLock { state in
                 if state.timer == due { state.timer = nil }
-                return state.debouncer.handleDeadline(at: MonotonicClock.now, wallTime: .now)
+                state.unreported += state.debouncer.handleDeadline(at: MonotonicClock.now, wallTime: .now)
             }
-            for event in events { handler(event) }
+            report()
             schedule()
         }
     }
