@@ -14,11 +14,20 @@ import Testing
     /// A start of the gateway with this `topicPrefix`.
     /// - Returns: the prefixes below which something may be left.
     private func start(_ prefix: String, host: String = "broker", keeps: Bool = true) -> [String] {
+        var kept = KeptPrefixes(in: keeps ? folder.directory : nil, logger: log.logger)
+        return kept.update(for: wanted(prefix, host: host)).former
+    }
+
+    private func wanted(_ prefix: String, host: String = "broker") -> GatewayConfiguration.MQTT {
         var wanted = GatewayConfiguration.MQTT(host: host)
         wanted.topicPrefix = prefix
-        return PublishedPrefixes.update(
-            in: keeps ? folder.directory : nil, for: wanted, logger: log.logger
-        ).former
+        return wanted
+    }
+
+    /// Changes who may read and write the file. The gateway does not trust one that others may change.
+    private func permit(_ permissions: Int) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: permissions], ofItemAtPath: folder.directory.file(PublishedPrefixes.fileName))
     }
 
     @Test func `the prefixes before the present one survive restarts, each once`() {
@@ -63,16 +72,41 @@ import Testing
     @Test func `a file that cannot be read is reported, and keeps its prefixes until it can be read`() throws {
         #expect(start("a") == [])
         #expect(start("b") == ["a"])
-        func permit(_ permissions: Int) throws {
-            try FileManager.default.setAttributes(
-                [.posixPermissions: permissions], ofItemAtPath: folder.directory.file(PublishedPrefixes.fileName))
-        }
-        // Others may change it, so the gateway does not trust it.
         try permit(0o666)
         #expect(start("c") == [])
         #expect(log.lines.map(\.level) == [.warning])
         try permit(0o600)
         #expect(start("d") == ["b", "a"])
         #expect(log.lines.count == 1)
+    }
+    @Test func `a prefix that is used while the file cannot be read is kept as soon as it can be`() throws {
+        #expect(start("a") == [])
+        let path = folder.directory.file(PublishedPrefixes.fileName)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        var kept = KeptPrefixes(in: folder.directory, logger: log.logger)
+        try permit(0o666)
+        #expect(kept.update(for: wanted("b")).former == [])
+        // It is remembered for the next config, too.
+        #expect(kept.update(for: wanted("c")).former == ["b"])
+        kept.tryAgain()
+        #expect(kept.areLate)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+        #expect(log.lines.map(\.level) == [.warning, .warning])
+        try permit(0o600)
+        kept.tryAgain()
+        #expect(!kept.areLate)
+        #expect(log.lines.map(\.level) == [.warning, .warning, .notice])
+        // The process ends, and the next one finds them all.
+        #expect(start("d") == ["c", "b", "a"])
+    }
+
+    @Test func `a prefix that was used at another broker meanwhile does not count`() throws {
+        #expect(start("a") == [])
+        var kept = KeptPrefixes(in: folder.directory, logger: log.logger)
+        try permit(0o666)
+        #expect(kept.update(for: wanted("b", host: "other")).former == [])
+        try permit(0o600)
+        #expect(kept.update(for: wanted("c")).former == ["a"])
+        #expect(!kept.areLate)
     }
 }

@@ -10,7 +10,6 @@ import Transport
 /// puts another bridge in its place.
 actor MQTTRunner {
     private let logger: Logger
-    private let directory: StateDirectory?
     private let store: (any SharedStore)?
     private let now: @Sendable () -> Instant
     private weak var hub: HomeHub?
@@ -24,6 +23,9 @@ actor MQTTRunner {
     private var descriptions: Mailbox<RetainedCamera>?
     private var tasks: [Task<Void, Never>] = []
     private var partNumbers: PartNumbers
+    private var prefixes: KeptPrefixes
+    /// Lets the prefixes that the disk did not take try again.
+    private var prefixRetry: Task<Void, Never>?
     /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person.
     private var unkeptPresence: [String: Bool] = [:]
     /// Lets what the disk did not take try again.
@@ -38,18 +40,18 @@ actor MQTTRunner {
 
     /// Makes a runner that does nothing until it gets a config.
     /// - Parameters:
-    ///   - directory: where the numbers of the parts of devices are kept; nil to forget them.
+    ///   - directory: where the numbers of the parts of devices and the prefixes are kept; nil to forget them.
     ///   - store: where the devices are kept; nil to forget them.
     ///   - now: the clock for how long the broker has been away.
     init(
         directory: StateDirectory?, store: (any SharedStore)? = nil, logger: Logger,
         now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
-        self.directory = directory
         self.store = store
         self.logger = logger
         self.now = now
         partNumbers = PartNumbers(in: directory, logger: logger)
+        prefixes = KeptPrefixes(in: directory, logger: logger)
     }
 
     /// Hands over the home.
@@ -85,7 +87,8 @@ actor MQTTRunner {
         let commands = NewestMessages()
         var settings = wanted.publisher
         if wanted.publishes {
-            settings.formerPrefixes = PublishedPrefixes.update(in: directory, for: wanted, logger: logger).former
+            settings.formerPrefixes = prefixes.update(for: wanted).former
+            keepPrefixesLater()
         }
         let (descriptions, publisher) = (Mailbox<RetainedCamera>(), settings)
         self.descriptions = descriptions
@@ -158,6 +161,10 @@ actor MQTTRunner {
         retry?.cancel()
         retry = nil
         unkeptPresence = [:]
+        prefixRetry?.cancel()
+        prefixRetry = nil
+        // The last chance before the process ends.
+        prefixes.tryAgain()
         tasks = []
         list?.link.use(nil)
         bridge = nil
@@ -240,6 +247,23 @@ actor MQTTRunner {
     }
 
     private func endPause() { retry = nil }
+
+    /// Tries again from time to time to keep the prefixes that the disk has not taken. Without them nobody would clear what
+    /// is below this prefix after it has changed.
+    private func keepPrefixesLater() {
+        guard prefixes.areLate, prefixRetry == nil else { return }
+        prefixRetry = Task { [weak self] in
+            while (try? await Task.sleep(for: Self.pauseBeforeRetry)) != nil {
+                guard await self?.arePrefixesLate() == true else { return }
+            }
+        }
+    }
+
+    /// Whether the prefixes are late even after another attempt.
+    private func arePrefixesLate() -> Bool {
+        prefixes.tryAgain()
+        return prefixes.areLate
+    }
 
     /// Reports who has come or gone. Trackers belong to the oldest structure.
     private func report(_ person: String, isHome: Bool) async {

@@ -1,5 +1,3 @@
-import Logging
-
 /// The prefixes of the topics at which this gateway has published its cameras on one broker. What is left below an
 /// earlier one is cleared, also if the connection ended while that was done.
 struct PublishedPrefixes: Codable, Equatable, Sendable {
@@ -14,41 +12,21 @@ struct PublishedPrefixes: Codable, Equatable, Sendable {
     /// The newest first, which is in use.
     var prefixes: [String]
 
-    /// The prefixes after the config was read.
-    /// - Parameter kept: those before; they count on the same broker.
-    init(after kept: PublishedPrefixes?, for wanted: GatewayConfiguration.MQTT) {
+    /// The prefix of the config, which is in use.
+    init(_ wanted: GatewayConfiguration.MQTT) {
         (host, port) = (wanted.host, wanted.port)
-        var earlier: [String] = []
-        if let kept, kept.host == wanted.host, kept.port == wanted.port {
-            earlier = kept.prefixes.filter { $0 != wanted.topicPrefix }
-        }
-        prefixes = [wanted.topicPrefix] + earlier.prefix(Self.most - 1)
+        prefixes = [wanted.topicPrefix]
     }
 
     /// Those that are not in use any more.
     var former: [String] { Array(prefixes.dropFirst()) }
 
-    /// Reads what is kept, and keeps what follows from the config. A file that cannot be read is not overwritten, so the
-    /// prefixes in it count again once it can be read.
-    /// - Parameter directory: the state folder; nil to keep nothing.
-    static func update(
-        in directory: StateDirectory?, for wanted: GatewayConfiguration.MQTT, logger: Logger
-    ) -> PublishedPrefixes {
-        let read = directory?.readJSON(PublishedPrefixes.self, from: fileName)
-        if let failure = read?.failure {
-            logger.warning(
-                "topics below an earlier topicPrefix may stay on the MQTT broker, because the file cannot be used",
-                metadata: ["reason": "\(failure)"])
-        }
-        let updated = PublishedPrefixes(after: read?.value, for: wanted)
-        guard let directory, read?.isInTheWay != true, updated != read?.value else { return updated }
-        do {
-            try directory.writeJSON(updated, to: fileName)
-        } catch {
-            logger.warning(
-                "topics below this topicPrefix may stay on the MQTT broker when it changes, because it cannot be kept",
-                metadata: ["reason": "\(error)"])
-        }
-        return updated
+    /// These prefixes and then earlier ones, each once. Those of another broker do not count.
+    func adding(_ earlier: PublishedPrefixes?) -> PublishedPrefixes {
+        guard let earlier, earlier.host == host, earlier.port == port else { return self }
+        var all = self
+        all.prefixes += earlier.prefixes.filter { !prefixes.contains($0) }
+        all.prefixes = Array(all.prefixes.prefix(Self.most))
+        return all
     }
 }
