@@ -147,4 +147,44 @@ import Transport
         second.resume(from: store)
         #expect(second.status.segments == 1)
     }
+
+    /// Begins attempts until the footage itself is next.
+    private func begin(_ uploader: RecordingUploader) throws -> UploadRequest {
+        let requests = uploader.state.withLock { state -> [UploadRequest] in
+            for request in state.queue.ready(at: .zero) { state.queue.finished(request.attempt, .accepted, at: .zero) }
+            return state.queue.ready(at: .zero)
+        }
+        let request = try #require(requests.first)
+        try #require(request.item == .segment(track: 0, number: 1))
+        return request
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `its upload ends at once, and does not wait for a disk that stores the queue`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let first = try uploader()
+        _ = try record(first)
+        let attempt = try begin(first).attempt
+        let (steps, step) = AsyncStream.makeStream(of: Void.self)
+        // It goes on until it is cancelled.
+        let upload = Task { for await _ in steps {} }
+        first.state.withLock { $0.running[attempt] = upload }
+        // Nothing runs that would store the queue, like a task that waits for its disk.
+        first.discard(device: "door", capturedFrom: .zero + .seconds(5))
+        #expect(upload.isCancelled)
+        step.finish()
+        await upload.value
+    }
+
+    @Test func `an upload of it that waits for the disk does not begin`() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let first = try uploader()
+        _ = try record(first)
+        let request = try begin(first)
+        first.discard(device: "door", capturedFrom: .zero + .seconds(5))
+        #expect(first.status.attempts == 1)
+        first.start([request], [:])
+        #expect(first.status.attempts == 0)
+        #expect(first.state.withLock { $0.running.isEmpty && $0.abandoned.isEmpty })
+    }
 }

@@ -10,11 +10,8 @@ extension RecordingUploader {
     /// reported and tried again. Until then only the queue knows of it.
     /// - Parameter spared: the connections to which the switch does not apply.
     public func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Instant) {
-        let discarded = state.withLock {
-            $0.queue.discard(device: device, sparing: spared, capturedFrom: moment)
-        }
         // What is on its way ends before the disk has answered.
-        wake.yield()
+        let discarded = changeQueue { $0.queue.discard(device: device, sparing: spared, capturedFrom: moment) }
         guard !discarded.isEmpty, let failure = discards.keep(discarded) else { return }
         let isNews = state.withLock { state -> Bool in
             state.discardFailures += 1

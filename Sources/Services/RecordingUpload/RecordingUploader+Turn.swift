@@ -25,7 +25,7 @@ extension RecordingUploader {
     /// - Returns: when there is something to do again at the latest.
     func pump() async -> Instant? {
         let now = MonotonicClock.now
-        let turn = state.withLock { state -> Turn in
+        let (turn, givenUp) = state.withLock { state -> (Turn, [Task<Void, Never>]) in
             var turn = Turn()
             if !state.isStopping { turn.requests = state.queue.ready(at: now) }
             for case let request in turn.requests {
@@ -35,10 +35,11 @@ extension RecordingUploader {
                 let key = SegmentKey(session: request.session, track: track, number: number)
                 turn.growth[request.attempt] = state.growing[key]?.file
             }
-            let news = state.queue.takeEvents()
-            state.willMark(news)
-            turn.events = state.unreported + news
+            let givenUp = state.takeNews()
+            state.willMark(state.news)
+            turn.events = state.unreported + state.news
             state.unreported = []
+            state.news = []
             turn.unmarked = state.unmarked
             turn.discardFailures = state.discardFailures
             turn.records = state.queue.takeRecords()
@@ -47,16 +48,14 @@ extension RecordingUploader {
                 turn.snapshot = state.queue.snapshot
                 state.storedCount = 0
             }
-            return turn
+            return (turn, givenUp)
         }
+        for task in givenUp { task.cancel() }
         // The first object of a recording does not wait for the disk: nothing has to precede it.
         start(turn.requests.filter { !$0.needsDurableHistory }, turn.growth)
         await settle(turn)
         start(turn.requests.filter(\.needsDurableHistory), turn.growth)
-        for event in turn.events {
-            if case .cancel(let attempt) = event { state.withLock { $0.running[attempt] }?.cancel() }
-            report(.queue(event))
-        }
+        for event in turn.events { report(.queue(event)) }
         return state.withLock { [storageRetry] state in
             let next = state.queue.nextDeadline(after: now)
             return state.isFailing ? min(next ?? .distantFuture, now + storageRetry) : next
@@ -150,15 +149,19 @@ extension RecordingUploader {
         return [.opened(UploadSession(session, folder: folder, destination: destination)), .ended(id)]
     }
 
-    private func start(_ requests: [UploadRequest], _ growth: [UInt64: GrowingFile]) {
+    /// Begins attempts. One that the queue has given up meanwhile ends without having begun.
+    func start(_ requests: [UploadRequest], _ growth: [UInt64: GrowingFile]) {
         for request in requests {
             let growth = growth[request.attempt]
-            state.withLock { state in
+            let isAbandoned = state.withLock { state -> Bool in
+                if state.abandoned.remove(request.attempt) != nil { return true }
                 // It cannot finish before it is among those that run: `finished` waits for this lock.
                 let task = Task { await self.upload(request, growth) }
                 state.running[request.attempt] = task
                 if state.isStopping { task.cancel() }
+                return false
             }
+            if isAbandoned { finished(request.attempt, .cancelled) }
         }
     }
 

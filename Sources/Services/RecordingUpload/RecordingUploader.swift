@@ -41,6 +41,10 @@ public final class RecordingUploader: RecordingFollower {
         var mustStoreAll = false
         /// Records since all of it was stored.
         var storedCount = 0
+        /// The attempts that were given up before they began: those of a turn that still waits for the disk.
+        var abandoned: Set<UInt64> = []
+        /// What happened in the queue and no turn has taken yet.
+        var news: [UploadEvent] = []
         /// Events that have not been reported yet: those of the queue that was stored.
         var unreported: [UploadEvent] = []
         /// The folders of recordings that are uploaded and could not be marked yet.
@@ -55,6 +59,22 @@ public final class RecordingUploader: RecordingFollower {
 
         /// Whether something could not be stored.
         var isFailing: Bool { mustStoreAll || !unmarked.isEmpty || discardFailures > 0 }
+
+        /// Takes what happened in the queue.
+        /// - Returns: the attempts that run and that the queue has given up.
+        mutating func takeNews() -> [Task<Void, Never>] {
+            let events = queue.takeEvents()
+            news += events
+            var givenUp: [Task<Void, Never>] = []
+            for case .cancel(let attempt) in events {
+                if let task = running[attempt] {
+                    givenUp.append(task)
+                } else {
+                    abandoned.insert(attempt)
+                }
+            }
+            return givenUp
+        }
 
         /// The recordings that the queue has completed are to be marked.
         mutating func willMark(_ events: [UploadEvent]) {
@@ -150,8 +170,7 @@ public final class RecordingUploader: RecordingFollower {
     public func holds(_ session: RecordingSession.ID) -> Bool { state.withLock { $0.queue.holds(session) } }
 
     public func deleted(_ session: RecordingSession.ID) {
-        state.withLock { $0.queue.remove(session) }
-        wake.yield()
+        changeQueue { $0.queue.remove(session) }
     }
 
     private func begin(_ description: RecordingSession) {
@@ -239,11 +258,22 @@ public final class RecordingUploader: RecordingFollower {
     /// Ends the uploads of some of a device's connections, because their principals may no longer have the footage. The
     /// recordings stay in the local store as if they were uploaded.
     public func endUploads(of connections: Set<UInt16>, on device: String) {
-        state.withLock { state in
+        changeQueue { state in
             state.queue.endUploads(of: connections, on: device)
             if state.begun != nil { state.ended[device, default: []].formUnion(connections) }
         }
+    }
+
+    /// Changes the queue. The attempts that it gives up end at once: the task in ``run()`` may be waiting for a disk that does
+    /// not answer.
+    func changeQueue<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, givenUp) = state.withLock { state -> (Result, [Task<Void, Never>]) in
+            let result = change(&state)
+            return (result, state.takeNews())
+        }
+        for task in givenUp { task.cancel() }
         wake.yield()
+        return result
     }
 
     /// Completes the queue after a restart: recordings that were interrupted get their last segments and their end, and
