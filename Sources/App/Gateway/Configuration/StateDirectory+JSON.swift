@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Transport
 
 /// What reading a file of the state folder came to.
 struct StateFile<Value: Sendable>: Sendable {
@@ -46,16 +47,16 @@ extension StateDirectory {
     /// Renames a damaged file, so that nothing overwrites it.
     /// - Returns: the name that it has now.
     private func setAside(_ name: String) throws(Failure) -> String {
-        for number in 1...Self.mostSetAside {
-            let aside = "\(name).damaged-\(number)"
-            guard access(file(aside), F_OK) != 0 else { continue }
-            guard rename(file(name), file(aside)) == 0 else {
-                let reason = String(cString: strerror(errno))
-                throw Failure(path: file(name), reason: "is damaged, and cannot be renamed (\(reason)); move it away")
-            }
-            return aside
+        do throws(DamagedFile.Fault) {
+            let suffix = try DamagedFile.setAside(file(name), keepingAtMost: Self.mostSetAside)
+            return name + suffix
+        } catch {
+            let reason =
+                switch error {
+                case .system(let code): "cannot be renamed (\(String(cString: strerror(code)))); move it away"
+                case .tooMany: "\(Self.mostSetAside) earlier ones are kept; remove some"
+                }
+            throw Failure(path: file(name), reason: "is damaged, and \(reason)")
         }
-        throw Failure(
-            path: file(name), reason: "is damaged, and \(Self.mostSetAside) earlier ones are kept; remove some")
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Transport
 
 /// The number that the next recording connection of each camera gets, in a file of its own in the state folder.
@@ -83,14 +82,10 @@ public final class ConnectionNumbers: Sendable {
         if let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes)) {
             return (State(next: contents.next, isAfterLoss: contents.isAfterLoss ?? false), nil)
         }
-        // The first name that is free; if there is none, or it cannot be renamed, the file is overwritten.
-        let aside = (1...1_000).lazy.map { number -> String in "\(path).damaged-\(number)" }
-            .first { name in access(name, F_OK) != 0 }
-        let isAside = aside.map { rename(path, $0) == 0 } ?? false
-        return (
-            State(isAfterLoss: true),
-            "\(path): it is damaged" + (isAside ? ", and is now \(aside ?? "")" : "")
-        )
+        // If it cannot be renamed, the file is overwritten.
+        let suffix = try? DamagedFile.setAside(path, keepingAtMost: 1_000)
+        let place = suffix.map { ", and is now \(path)\($0)" } ?? ""
+        return (State(isAfterLoss: true), "\(path): it is damaged\(place)")
     }
 
     private func write(_ numbers: State) throws(RecordingFault) {

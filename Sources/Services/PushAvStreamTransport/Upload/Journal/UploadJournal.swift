@@ -12,6 +12,8 @@ public final class UploadJournal: UploadQueueStorage {
     public static let version = 1
     /// A larger file is not read. A queue of 8 GiB needs some megabytes.
     static let maximumLength = 512 << 20
+    /// How many damaged files are kept.
+    private static let mostSetAside = 1_000
 
     private struct Head: Codable {
         var format: String
@@ -106,14 +108,18 @@ public final class UploadJournal: UploadQueueStorage {
 
     /// Renames the file to a name that is free.
     private func setAside() throws(UploadStorageFailure) -> String {
-        for number in 1...1_000 {
-            let aside = "\(path).damaged-\(number)"
-            guard access(aside, F_OK) != 0 else { continue }
-            guard rename(path, aside) == 0 else { throw DurableFile.failure(path) }
+        do throws(DamagedFile.Fault) {
+            let suffix = try DamagedFile.setAside(path, keepingAtMost: Self.mostSetAside)
             isInTheWay.withLock { $0 = false }
-            return aside
+            return path + suffix
+        } catch {
+            let reason =
+                switch error {
+                case .system(let code): String(cString: strerror(code))
+                case .tooMany: "is damaged, and \(Self.mostSetAside) damaged ones are kept; remove some"
+                }
+            throw UploadStorageFailure(path: path, reason: reason)
         }
-        throw UploadStorageFailure(path: path, reason: "is damaged, and 1000 damaged ones are kept; remove some")
     }
 
     /// The records of a file, how many of its bytes they are, and what is wrong with the rest.
