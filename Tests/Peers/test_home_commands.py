@@ -196,6 +196,8 @@ def test_commands_for_cameras_take_names_and_refuse_what_is_not_there(shell: Hom
     lamp = home.client.device_id("door-lamp")
     token = next(one for one in home.client.get("/v1/tokens")["tokens"] if one["name"] == "reader")
     assert token["grants"] == [{"scopes": ["read"], "deviceID": lamp}]
+    listed = shell.words("token", "list")
+    assert "read on door-lamp" in listed and lamp not in listed, listed
     made = shell.json("token", "create", "writer", "--scope", "control")
     assert made["token"].startswith("gatehouse_") and made["grants"] == [{"scopes": ["control"]}]
     assert shell.json("token", "grant", made["id"][:12], "--scope", "read")["grants"] == [{"scopes": ["read"]}]

@@ -15,9 +15,6 @@ struct ListedToken: Codable {
     var token: String?
 
     /// The grants for a person, for example `read, media on front-door`.
-    var permits: String { permits(naming: { $0 }) }
-
-    /// The grants for a person.
     /// - Parameter shown: the device or structure of an identifier, as it is shown.
     func permits(naming shown: (String) -> String) -> String {
         grants.map { grant in
@@ -55,6 +52,15 @@ extension GatewayConnection {
                     + named.map(\.id).joined(separator: ", "))
         }
         return named.first?.id ?? text
+    }
+}
+
+extension GatewayConnection {
+    /// What a token permits that was made or changed just now. If the gateway does not say what the devices are called, their
+    /// identifiers are shown: a token that is shown only once must not be lost.
+    fileprivate func permits(of token: ListedToken) async -> String {
+        let keys = (try? await keys(of: token.grants)) ?? [:]
+        return token.permits(naming: { keys[$0] ?? $0 })
     }
 }
 
@@ -140,10 +146,12 @@ struct TokenListCommand: AsyncParsableCommand {
             var table = TerminalTable(header: ["ID", "NAME", "PERMITS", "UNTIL"], whole: ["ID", "UNTIL"])
             let ids = ShownIdentifiers(list.tokens.map(\.id))
             let places = ShownIdentifiers(list.tokens.flatMap(\.grants).compactMap { $0.deviceID ?? $0.structureID })
+            // Owners name a device by its key.
+            let keys = try await connection.keys(of: list.tokens.flatMap(\.grants))
             for name in list.fileTokens { table.add(["in the file", name, "everything", "always"]) }
             for one in list.tokens {
                 let until = one.expiresAt.map { ISO8601DateFormatter().string(from: $0) } ?? "it is revoked"
-                table.add([ids[one.id], one.name, one.permits(naming: { places[$0] }), until])
+                table.add([ids[one.id], one.name, one.permits(naming: { keys[$0] ?? places[$0] }), until])
             }
             print(table.text)
         }
@@ -187,10 +195,11 @@ struct TokenCreateCommand: AsyncParsableCommand {
             let data = try await connection.post("/v1/tokens", contentType: "application/json", body: body)
             if json { return printJSON(data) }
             let made = try connection.decode(ListedToken.self, data)
+            let permits = await connection.permits(of: made)
             guard let token = made.token else {
-                return printError("\(made.name) signs in with this name and the password: \(made.permits).")
+                return printError("\(made.name) signs in with this name and the password: \(permits).")
             }
-            printError("Token \(made.id) for \(made.name): \(made.permits). It is shown only once.")
+            printError("Token \(made.id) for \(made.name): \(permits). It is shown only once.")
             print(token)
         }
     }
@@ -235,7 +244,8 @@ struct TokenGrantCommand: AsyncParsableCommand {
         try await reportingHomeErrors {
             let data = try await connection.patch("/v1/tokens/\(GatewayConnection.segment(token))", body: body)
             if json { return printJSON(data) }
-            print(try connection.decode(ListedToken.self, data).permits)
+            let changed = try connection.decode(ListedToken.self, data)
+            print(await connection.permits(of: changed))
         }
     }
 }

@@ -9,19 +9,32 @@ extension GatewayConnection {
     /// - Throws: `notFound` for a name that no device has, `invalidArgument` for one that several have, and what the
     ///   gateway answers.
     func device(named text: String) async throws(HomeError) -> DeviceSnapshot? {
-        struct Answer: Decodable { var devices: [DeviceSnapshot] }
-        let devices: [DeviceSnapshot]
-        do throws(HomeError) {
-            devices = try decode(Answer.self, try await get("/v1/devices")).devices
-        } catch {
-            guard error.code == .permissionDenied else { throw error }
-            devices = []
-        }
+        let devices = try await visibleDevices()
         do throws(HomeError) {
             return try HomeOverview.device(named: text, in: devices)
         } catch {
             guard error.code == .notFound, Self.mayBeKey(text) else { throw error }
             return nil
+        }
+    }
+
+    /// The keys of the devices that grants name, by their identifiers. A device without a key is missing, and so is one that
+    /// the token does not show.
+    func keys(of grants: [Access.Grant]) async throws(HomeError) -> [String: String] {
+        guard grants.contains(where: { $0.deviceID != nil }) else { return [:] }
+        var keys: [String: String] = [:]
+        for device in try await visibleDevices() { keys[device.id] = device.key }
+        return keys
+    }
+
+    /// The devices that the token shows; none where it may not list them.
+    private func visibleDevices() async throws(HomeError) -> [DeviceSnapshot] {
+        struct Answer: Decodable { var devices: [DeviceSnapshot] }
+        do throws(HomeError) {
+            return try decode(Answer.self, try await get("/v1/devices")).devices
+        } catch {
+            guard error.code == .permissionDenied else { throw error }
+            return []
         }
     }
 
