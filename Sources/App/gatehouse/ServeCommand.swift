@@ -22,19 +22,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = config ?? StandardConfigurationFile.existing()
+        if check { return try Self.checkFiles(file) }
         let gatewayConfiguration = try loadConfiguration(file) ?? .demonstration
         let directory =
             gatewayConfiguration.stateDirectory.map { StateDirectory(path: $0) } ?? StateDirectory.standard()
-        if check {
-            let cameras = gatewayConfiguration.cameras.count
-            print("\(file ?? "the built-in config") is valid: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
-            let store = CameraStore(directory: directory)
-            if let count = try reportingFailures({ try store.check() }) {
-                let noun = count == 1 ? "camera" : "cameras"
-                print("\(store.path) is valid: \(count) \(noun) added or changed over the API")
-            }
-            return
-        }
         // Locked before anything in the folder is read or made, and held until the process ends.
         let lock = try reportingFailures { try StateDirectoryLock(directory) }
         defer { withExtendedLifetime(lock) {} }
@@ -64,6 +55,14 @@ struct ServeCommand: AsyncParsableCommand {
                 })
         }
         try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }
+    }
+
+    /// Prints what there is to say about the files of the config.
+    private static func checkFiles(_ file: String?) throws {
+        let found = ConfigurationCheck(file: file)
+        for remark in found.remarks { print(remark) }
+        for problem in found.problems { printError("gatehouse: \(problem)") }
+        if !found.problems.isEmpty { throw ExitCode.failure }
     }
 }
 
