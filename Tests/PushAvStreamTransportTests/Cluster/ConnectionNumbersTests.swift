@@ -55,7 +55,7 @@ import Testing
     }
 
     private func allocate(on device: String, of service: TransportService) async throws -> UInt16 {
-        try await service.change(device) { table, camera, now in
+        try await service.change(device) { table, camera, now throws(TransportFault) in
             try table.allocate(Fixture.options(), for: Fixture.me, of: camera, at: now).id
         }
     }
@@ -69,7 +69,9 @@ import Testing
         #expect(fault?.kind == .notKept)
         #expect(fault?.words.contains(ConnectionNumbers.fileName) == true)
         #expect(service.table(of: "door")?.connections.map(\.id) == [1])
-        try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: Fixture.me) }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(nil, .inactive, for: Fixture.me)
+        }
         #expect(service.table(of: "door")?.isOn == false)
     }
 

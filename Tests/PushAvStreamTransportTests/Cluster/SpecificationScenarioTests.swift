@@ -25,7 +25,7 @@ struct SpecificationScenarioTests {
             var options = Fixture.options(type)
             if type == .motion { options.triggerOptions.motionTimeControl = time }
             for principal in [Fixture.me, Fixture.other] {
-                try await change { [options] table, camera, now in
+                try await change { [options] table, camera, now throws(TransportFault) in
                     _ = try table.allocate(options, for: principal, of: camera, at: now)
                 }
             }
@@ -64,14 +64,15 @@ struct SpecificationScenarioTests {
         }
 
         func change(
-            _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws -> Void
+            _ body:
+                @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws(TransportFault) -> Void
         ) async throws {
             try await service.change("door", body)
             look()
         }
 
         func setStatus(_ id: UInt16?, _ status: TransportStatus) async throws {
-            try await change { table, _, _ in try table.setStatus(id, status, for: Fixture.me) }
+            try await change { table, _, _ throws(TransportFault) in try table.setStatus(id, status, for: Fixture.me) }
         }
 
         func setPrivacy(_ isOn: Bool) async throws {
@@ -133,7 +134,7 @@ struct SpecificationScenarioTests {
         #expect(scenario.events.dropFirst() == ["600: 2 ends, inactive", "660: 2 begins by continuous"])
         // What waits for its upload refuses no command.
         try await scenario.setStatus(2, .inactive)
-        try await scenario.change { table, camera, now in
+        try await scenario.change { table, camera, now throws(TransportFault) in
             try table.modify(2, PartialTransportOptions(expiryTime: 60), for: Fixture.me, of: camera, at: now)
         }
         let found = try scenario.service.table(of: "door")?.find(2, for: Fixture.me)
@@ -174,7 +175,7 @@ struct SpecificationScenarioTests {
     @Test("A connection with a lifetime is there until its last second, and gone after it (2.9)")
     func lifetime() async throws {
         let scenario = try await Scenario()
-        try await scenario.change { table, camera, now in
+        try await scenario.change { table, camera, now throws(TransportFault) in
             var options = Fixture.options()
             options.expiryTime = 5
             _ = try table.allocate(options, for: Fixture.me, of: camera, at: now)

@@ -135,7 +135,6 @@ struct TransportFaultTests {
             .notKept(.storage(path: "shared.sqlite", reason: "input/output error")),
             "the change cannot be saved (shared.sqlite: input/output error); nothing was changed"
         ),
-        (.failed("it"), "the command failed: it"),
     ]
 
     @Test(arguments: faults)

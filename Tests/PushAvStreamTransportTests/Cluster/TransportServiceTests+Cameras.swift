@@ -11,18 +11,24 @@ extension TransportServiceTests {
         let rig = TransportServiceRig()
         let service = try rig.service()
         service.setCameras(["door": OwnConnection(trigger: .continuous), "yard": OwnConnection()])
-        try await service.change("door") { table, _, _ in
+        try await service.change("door") { table, _, _ throws(TransportFault) in
             table.setPrivacy(softLivestream: true)
             try table.setStatus(nil, .inactive, for: "phone")
         }
-        try await service.change("yard") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
-        try await service.change("door") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
+        try await service.change("yard") { table, _, _ throws(TransportFault) in
+            try table.setStatus(nil, .inactive, for: "phone")
+        }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(nil, .active, for: "phone")
+        }
         _ = rig.log
         service.setCameras([:])
         #expect(rig.log == ["end door 1 removed", "pre-roll door 1 none", "pre-roll yard 1 none"])
         #expect(service.table(of: "door") == nil)
         await #expect(throws: TransportFault.unknownDevice("yard")) {
-            try await service.change("yard") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
+            try await service.change("yard") { table, _, _ throws(TransportFault) in
+                try table.setStatus(nil, .active, for: "phone")
+            }
         }
         for service in [service, try rig.service()] {
             service.setCameras(["door": OwnConnection(trigger: .continuous), "yard": OwnConnection()])
@@ -43,7 +49,7 @@ extension TransportServiceTests {
         service.setEndpoints([1])
         service.setCameras(["door": OwnConnection()])
         service.describe("door", Fixture.streams)
-        try await service.change("door") { table, camera, now in
+        try await service.change("door") { table, camera, now throws(TransportFault) in
             _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
         }
         #expect(service.usesEndpoint(1))
@@ -62,7 +68,7 @@ extension TransportServiceTests {
         service.setEndpoints([1])
         service.setCameras(["door": OwnConnection()])
         service.describe("door", Fixture.streams)
-        try await service.change("door") { table, camera, now in
+        try await service.change("door") { table, camera, now throws(TransportFault) in
             _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
         }
         service.setCameras([:])
@@ -96,7 +102,7 @@ extension TransportServiceTests {
         service.setEndpoints([1])
         service.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
         service.describe("door", Fixture.streams)
-        try await service.change("door") { table, camera, now in
+        try await service.change("door") { table, camera, now throws(TransportFault) in
             _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
         }
         service = try rig.service()
@@ -119,7 +125,7 @@ extension TransportServiceTests {
         service.setCameras(["door": OwnConnection()])
         service.describe("door", Fixture.streams)
         @Sendable func allocate() async throws(TransportFault) {
-            try await service.change("door") { table, camera, now in
+            try await service.change("door") { table, camera, now throws(TransportFault) in
                 _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
             }
         }

@@ -28,7 +28,7 @@ extension TransportServiceTests {
         service.setCameras(["door": OwnConnection(trigger: .command)])
         service.describe("door", Fixture.streams)
         for (options, id) in [(first, UInt16(2)), (second, UInt16(3))] {
-            try await service.change("door") { table, camera, now in
+            try await service.change("door") { table, camera, now throws(TransportFault) in
                 _ = try table.allocate(options, for: Fixture.me, of: camera, at: now)
                 try table.setStatus(id, .active, for: Fixture.me)
             }

@@ -14,10 +14,10 @@ extension TransportServiceTests {
         for device in ["door", "yard"] {
             service.describe(device, Fixture.streams)
             for principal in ["phone", "tablet"] {
-                let made = try await service.change(device) { table, camera, now in
+                let made = try await service.change(device) { table, camera, now throws(TransportFault) in
                     try table.allocate(Fixture.options(.continuous), for: principal, of: camera, at: now)
                 }
-                try await service.change(device) { table, _, _ in
+                try await service.change(device) { table, _, _ throws(TransportFault) in
                     try table.setStatus(made.id, .active, for: principal)
                 }
             }

@@ -15,11 +15,15 @@ extension TransportServiceTests {
         rig.state.withLock { $0.fails = true }
         let fault = TransportFault.notKept(.storage(path: "shared.sqlite", reason: "full"))
         await #expect(throws: fault) {
-            try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+            try await service.change("door") { table, _, _ throws(TransportFault) in
+                try table.setStatus(nil, .inactive, for: "phone")
+            }
         }
         #expect(service.table(of: "door") == before)
         await #expect(throws: TransportFault.unknownDevice("attic")) {
-            try await service.change("attic") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+            try await service.change("attic") { table, _, _ throws(TransportFault) in
+                try table.setStatus(nil, .inactive, for: "phone")
+            }
         }
     }
 
@@ -32,7 +36,9 @@ extension TransportServiceTests {
         service.setCameras(["door": OwnConnection()])
         #expect(service.table(of: "door")?.isOn == false)
         #expect(rig.load()["door"]?.isOn == false)
-        try await service.change("door") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(nil, .active, for: "phone")
+        }
         service.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
         #expect(service.table(of: "door")?.isOn == true)
         #expect(service.table(of: "yard")?.isOn == true)
@@ -58,12 +64,14 @@ extension TransportServiceTests {
         service.setEndpoints([1])
         service.setCameras(["door": OwnConnection(trigger: .command)])
         service.describe("door", Fixture.streams)
-        let made = try await service.change("door") { table, camera, now in
+        let made = try await service.change("door") { table, camera, now throws(TransportFault) in
             var options = Fixture.options(.continuous)
             options.expiryTime = 5
             return try table.allocate(options, for: "phone", of: camera, at: now)
         }
-        try await service.change("door") { table, _, _ in try table.setStatus(made.id, .active, for: "phone") }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(made.id, .active, for: "phone")
+        }
         let saves = rig.state.withLock { state in
             state.fails = true
             return state.saves
@@ -95,7 +103,9 @@ extension TransportServiceTests {
         rig.state.withLock { $0.fails = true }
         for _ in 0..<3 {
             await #expect(throws: TransportFault.self) {
-                try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+                try await service.change("door") { table, _, _ throws(TransportFault) in
+                    try table.setStatus(nil, .inactive, for: "phone")
+                }
             }
         }
         #expect(storageReports(rig) == ["door not kept"])
@@ -112,7 +122,7 @@ extension TransportServiceTests {
         service.setEndpoints([1])
         service.setCameras(["door": OwnConnection()])
         service.describe("door", Fixture.streams)
-        try await service.change("door") { table, camera, now in
+        try await service.change("door") { table, camera, now throws(TransportFault) in
             _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
         }
         service.setCameras([:])

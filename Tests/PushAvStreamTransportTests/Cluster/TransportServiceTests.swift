@@ -46,9 +46,13 @@ struct TransportServiceTests {
         service.settle()
         let motion = rig.state.withLock { $0.now }
         rig.pass(1)
-        try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(nil, .inactive, for: "phone")
+        }
         rig.pass(5)
-        try await service.change("door") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(nil, .active, for: "phone")
+        }
         let order = try #require(rig.state.withLock { $0.orders.last })
         #expect(rig.state.withLock { $0.orders.count } == 2)
         #expect(order.triggeredAt == motion)
@@ -61,7 +65,9 @@ struct TransportServiceTests {
         var service = try rig.service()
         service.setCameras(["door": OwnConnection(trigger: .continuous)])
         #expect(rig.log == ["begin door 1 number 1 continuous recording"])
-        try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(nil, .inactive, for: "phone")
+        }
         #expect(rig.log == ["end door 1 inactive"])
         // As after kill -9: nothing was said to the service.
         service = try rig.service()
@@ -69,7 +75,9 @@ struct TransportServiceTests {
         service.setCameras(["door": OwnConnection(trigger: .continuous)])
         #expect(service.table(of: "door")?.isOn == false)
         #expect(rig.log.isEmpty)
-        try await service.change("door") { table, _, _ in try table.setStatus(1, .active, for: "phone") }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(1, .active, for: "phone")
+        }
         #expect(rig.log == ["begin door 1 number 2 continuous recording"])
         try await service.change("door") { table, _, _ in table.setPrivacy(softRecording: true) }
         #expect(rig.log == ["end door 1 privacy"])
@@ -86,12 +94,14 @@ struct TransportServiceTests {
         service.setCameras(["door": OwnConnection()])
         service.setEndpoints([1])
         service.describe("door", Fixture.streams)
-        let made = try await service.change("door") { table, camera, now in
+        let made = try await service.change("door") { table, camera, now throws(TransportFault) in
             var options = Fixture.options(.continuous)
             options.expiryTime = 5
             return try table.allocate(options, for: "phone", of: camera, at: now)
         }
-        try await service.change("door") { table, _, _ in try table.setStatus(made.id, .active, for: "phone") }
+        try await service.change("door") { table, _, _ throws(TransportFault) in
+            try table.setStatus(made.id, .active, for: "phone")
+        }
         #expect(rig.log.contains("begin door 2 number 1 continuous recording"))
         #expect(service.usesEndpoint(1))
         rig.pass(4)

@@ -8,7 +8,7 @@ extension CommandTable {
         typealias Push = Google.PushAvStreamTransportTrait
         onCluster(Push.AllocatePushTransportCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
-            let made = try await hub.change(call) { table, camera, now in
+            let made = try await hub.change(call) { table, camera, now throws(TransportFault) in
                 try table.allocate(parameters.transportOptions, for: principal, of: camera, at: now)
             }
             try await hub.requireFootageStill(for: call)
@@ -17,7 +17,7 @@ extension CommandTable {
         }
         onCluster(Push.DeallocatePushTransportCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
-            try await hub.change(call) { table, _, _ in
+            try await hub.change(call) { table, _, _ throws(TransportFault) in
                 try table.deallocate(
                     parameters.connectionID, for: principal, seesAll: principal == PlaceShares.owner)
             }
@@ -25,7 +25,7 @@ extension CommandTable {
         }
         onCluster(Push.ModifyPushTransportCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
-            try await hub.change(call) { table, camera, now in
+            try await hub.change(call) { table, camera, now throws(TransportFault) in
                 try table.modify(
                     parameters.connectionID, parameters.transportOptions, for: principal, of: camera, at: now)
             }
@@ -33,7 +33,7 @@ extension CommandTable {
         }
         onCluster(Push.SetTransportStatusCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
-            try await hub.change(call) { table, _, _ in
+            try await hub.change(call) { table, _, _ throws(TransportFault) in
                 try table.setStatus(parameters.connectionID ?? nil, parameters.transportStatus, for: principal)
             }
             return NoFields()
@@ -55,7 +55,7 @@ extension CommandTable {
         }
         onCluster(Push.UpdateMotionZoneOptionsCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
-            try await hub.change(call) { table, camera, _ in
+            try await hub.change(call) { table, camera, _ throws(TransportFault) in
                 try table.updateZones(
                     parameters.connectionID, zones: parameters.motionZones, sensitivity: parameters.motionSensitivity,
                     for: principal, of: camera)
@@ -63,7 +63,7 @@ extension CommandTable {
             return NoFields()
         }
         onCluster(Google.CameraAvStreamManagementTrait.SetStreamPrioritiesCommand.self) { hub, call, parameters in
-            try await hub.change(call) { table, _, _ in
+            try await hub.change(call) { table, _, _ throws(TransportFault) in
                 try table.setPriorities(parameters.streamPriorities.compactMap { StreamUsage(rawValue: $0.rawValue) })
             }
             return NoFields()
@@ -85,7 +85,7 @@ extension HomeHub {
     /// accordingly.
     func change<Value: Sendable>(
         _ call: CommandCall,
-        _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws -> Value
+        _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws(TransportFault) -> Value
     ) async throws -> Value {
         let value = try await transportService(for: call).change(call.deviceID, body)
         await readConnections(of: call.deviceID)

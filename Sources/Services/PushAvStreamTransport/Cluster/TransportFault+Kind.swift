@@ -22,7 +22,7 @@ extension TransportFault {
         case .constraint, .chunkTooLong, .streamName, .unknownStatus: .constraintError
         case .noZones, .noTimeControl, .incompleteTimeControl, .noSensitivity, .sensitivityForAllZones,
             .fieldsForMotion, .preRollOfContinuous, .noPreRoll, .zoneWithoutSensitivity, .zoneWithSensitivity,
-            .noContainerOptions, .incompleteKey, .noMetadata, .noEncryption, .bothStreamForms, .noStreams, .failed:
+            .noContainerOptions, .incompleteKey, .noMetadata, .noEncryption, .bothStreamForms, .noStreams:
             .invalidCommand
         case .unknownConnection, .unknownDevice: .notFound
         case .repeatedZone, .repeatedUsage: .alreadyExists

@@ -80,7 +80,6 @@ extension TransportFault {
         case .nothingIsRecorded: "nothing is recorded: the gateway's config has no section recording"
         case .notKept(let fault):
             "the change cannot be saved (\(PlaybackError.store(fault))); nothing was changed"
-        case .failed(let reason): "the command failed: \(reason)"
         }
     }
 

@@ -134,6 +134,4 @@ public enum TransportFault: Error, Hashable, Sendable {
     case nothingIsRecorded
     /// The disk did not take the change.
     case notKept(RecordingFault)
-    /// The command failed in another way, with the reason.
-    case failed(String)
 }

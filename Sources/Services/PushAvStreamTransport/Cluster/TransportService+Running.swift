@@ -7,8 +7,9 @@ extension TransportService {
     /// Applies a change, keeps it, and does what follows from it.
     @discardableResult
     func apply<Value>(
-        _ device: String, _ body: (inout ConnectionTable, CameraCapabilities, Int64) throws -> Value
-    ) throws -> Value {
+        _ device: String,
+        _ body: (inout ConnectionTable, CameraCapabilities, Int64) throws(TransportFault) -> Value
+    ) throws(TransportFault) -> Value {
         guard let camera = state.withLock({ $0.cameras[device] }), camera.isPresent else {
             throw TransportFault.unknownDevice(device)
         }

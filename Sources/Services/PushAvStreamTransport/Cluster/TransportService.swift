@@ -168,18 +168,19 @@ public final class TransportService: Sendable {
     /// - Throws: what the change throws, `notFound` for a camera that the home does not have, and `notKept` when the disk
     ///   does not take it.
     public func change<Value: Sendable>(
-        _ device: String, _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws -> Value
+        _ device: String,
+        _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws(TransportFault) -> Value
     ) async throws(TransportFault) -> Value {
-        let result = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Result { try self.apply(device, body) }) }
+        let result: Result<Value, TransportFault> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(TransportFault) {
+                    continuation.resume(returning: .success(try self.apply(device, body)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
         }
-        do {
-            return try result.get()
-        } catch let fault as TransportFault {
-            throw fault
-        } catch {
-            throw .failed("\(error)")
-        }
+        return try result.get()
     }
 
     /// `manuallyTriggerTransport`.
@@ -188,7 +189,7 @@ public final class TransportService: Sendable {
         for principal: String
     ) async throws(TransportFault) {
         guard records else { throw .nothingIsRecorded }
-        let duration = try await change(device) { table, _, _ in
+        let duration = try await change(device) { table, _, _ throws(TransportFault) in
             try table.checkManualTrigger(connection, time, for: principal)
         }
         queue.async { self.feed(.command(trigger, duration), to: connection, of: device) }
