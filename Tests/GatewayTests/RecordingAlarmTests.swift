@@ -65,9 +65,10 @@ import Transport
 
     @Test func aCameraThatIsNotRecordedHasAnAlarmUntilItIs() {
         let rig = Rig()
-        rig.alarms.take(.fault(.storageFull("no room")), of: "door")
+        rig.alarms.take(.fault(.storageFull(path: "/r", .reserve(free: 7))), of: "door")
         rig.alarms.take(.fault(.refused(.unusableSession(.repeatedTrackName))), of: "yard")
-        #expect(rig.received.withLock { $0.map(\.reason) } == ["no room", "two tracks have the same name"])
+        #expect(
+            rig.received.withLock { $0.map(\.reason) } == ["/r: 7 bytes are free", "two tracks have the same name"])
         #expect(rig.words == ["recordingStopped raised door", "recordingStopped raised yard"])
         rig.alarms.take(.stopped, of: "yard")
         let session = RecordingSession(

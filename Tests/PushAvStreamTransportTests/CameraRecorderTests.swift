@@ -1,6 +1,7 @@
 import Cameras
 import Codecs
 import DatagramPort
+import Glibc
 import MediaRelay
 import RTP
 import SDP
@@ -130,7 +131,7 @@ import Transport
     }
 
     static let refusals: [(fault: RecordingFault, reason: RecordingEnd.Reason)] = [
-        (.storageFull("no space left on device"), .storageFull),
+        (.storageFull(path: "journal.jsonl", .system(ENOSPC)), .storageFull),
         (.storage(path: "journal.jsonl", reason: "input/output error"), .storageFailed),
         (.refused(.unusableSession(.trackCount)), .storageRefused), (.unknownSession, .storageRefused),
     ]

@@ -164,9 +164,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
             + "aside (\(words(fault))); changes to the camera's connections and switches are not kept until that works"
     }
 
-    private static func words(_ fault: RecordingFault) -> String {
-        if case .storage(let path, let reason) = fault { "\(path): \(reason)" } else { "\(fault)" }
-    }
+    private static func words(_ fault: RecordingFault) -> String { "\(PlaybackError.store(fault))" }
 
     // MARK: The store
 

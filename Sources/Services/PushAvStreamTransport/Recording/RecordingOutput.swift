@@ -154,8 +154,16 @@ public protocol RecordingSink: Sendable {
 
 /// Why something cannot be recorded.
 public enum RecordingFault: Error, Hashable, Sendable {
+    /// How a full disk shows.
+    public enum Shortage: Hashable, Sendable {
+        /// So few bytes are free that none are left for recordings.
+        case reserve(free: Int64)
+        /// The system says so, with this `errno`.
+        case system(Int32)
+    }
+
     /// The disk, or the share of it that recordings may use, is full.
-    case storageFull(String)
+    case storageFull(path: String, Shortage)
     /// The file system refuses, with the path and the system's reason.
     case storage(path: String, reason: String)
     /// The store refuses it.

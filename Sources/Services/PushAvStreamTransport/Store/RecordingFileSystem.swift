@@ -142,7 +142,7 @@ extension RecordingFault {
     init(_ fault: FileSystemFault) {
         self =
             fault.isFull
-            ? .storageFull("\(fault.path): \(fault.reason)")
+            ? .storageFull(path: fault.path, .system(fault.code))
             : .storage(path: fault.path, reason: "\(fault.operation): \(fault.reason)")
     }
 }

@@ -265,7 +265,7 @@ public final class RecordingStore: RecordingSink {
             return
         }
         self.set(.full(free: space.free, resumesAt: retention.resumesAt))
-        throw .storageFull("\(layout.root): \(space.free) bytes are free")
+        throw .storageFull(path: layout.root, .reserve(free: space.free))
     }
 
     /// Looks whether a full file system has room again, or the other way round.
