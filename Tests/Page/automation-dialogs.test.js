@@ -3,7 +3,7 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { openAutomation } from "../../Sources/App/WebFiles/page/automation-details.js";
 import { openEditor } from "../../Sources/App/WebFiles/page/automation-editor.js";
-import { replace, replaceDocument, restore } from "./elements.js";
+import { answerQuestion, replace, replaceDocument, restore } from "./elements.js";
 
 let body;
 /** Answers a request of the page. */
@@ -48,12 +48,6 @@ test("an automation that was changed is done, even if it cannot be read afterwar
 test("an editor asks before it loses what somebody has changed, and only then", async () => {
   const suggestions = [{ ...automation, name: "Suggested" }];
   answer = async (path) => Response.json(path.endsWith("/suggestions") ? { suggestions } : { candidates: [] });
-  let questions = 0;
-  let agrees = false;
-  replace("confirm", () => {
-    questions += 1;
-    return agrees;
-  });
   openEditor(context, null);
   await settle();
   const [node] = body.querySelectorAll("dialog");
@@ -64,19 +58,31 @@ test("an editor asks before it loses what somebody has changed, and only then", 
     node.listeners.get("cancel")({ target: node, preventDefault: () => { isPrevented = true; } });
     return isPrevented;
   };
-  assert.deepEqual([escape(), questions], [false, 0]);
+  const questions = () => body.querySelectorAll(".ask").length;
+  assert.deepEqual([escape(), questions()], [false, 0]);
   // The stand-ins for elements are found by their `name`, which the editor gives to its fields.
   const [name] = node.querySelectorAll("name");
   name.value = "Mine";
   name.listeners.get("input")({});
-  assert.equal(escape(), true);
-  for (const words of ["Close", "Cancel", "Suggested"]) press(words);
-  node.listeners.get("pointerdown")({ target: node });
-  node.listeners.get("click")({ target: node });
-  assert.deepEqual([questions, node.isConnected, name.isConnected], [5, true, true]);
-  agrees = true;
+  const pressBeside = () => {
+    node.listeners.get("pointerdown")({ target: node });
+    node.listeners.get("click")({ target: node });
+  };
+  for (const leave of [escape, () => press("Close"), () => press("Cancel"), () => press("Suggested"), pressBeside]) {
+    leave();
+    assert.equal(questions(), 1);
+    await answerQuestion(body, false);
+    assert.deepEqual([questions(), node.isConnected, name.isConnected], [0, true, true]);
+  }
+  press("Suggested");
+  await answerQuestion(body, true);
+  const [suggested] = node.querySelectorAll("name");
+  assert.deepEqual([node.isConnected, name.isConnected, suggested.value], [true, false, "Suggested"]);
+  suggested.value = "Mine";
+  suggested.listeners.get("input")({});
   press("Cancel");
-  assert.deepEqual([questions, node.isConnected], [6, false]);
+  await answerQuestion(body, true);
+  assert.equal(node.isConnected, false);
 });
 
 test("why an automation ran is said of the moment that was asked for last", async () => {

@@ -4,32 +4,29 @@ import { afterEach, beforeEach, test } from "node:test";
 import { openCameraDialog } from "../../Sources/App/WebFiles/page/camera-dialog.js";
 import { openCameraSettings } from "../../Sources/App/WebFiles/page/camera-edit.js";
 import { openDevice } from "../../Sources/App/WebFiles/page/device-dialog.js";
+import { closeDialogs, leaveDialog, mayDiscard } from "../../Sources/App/WebFiles/page/dialog.js";
 import { openPlaces } from "../../Sources/App/WebFiles/page/places-dialog.js";
 import { openNotifications } from "../../Sources/App/WebFiles/page/push-dialog.js";
 import { openSettings } from "../../Sources/App/WebFiles/page/settings-dialog.js";
-import { replace, replaceDocument, restore } from "./elements.js";
+import { answerQuestion, replace, replaceDocument, restore } from "./elements.js";
 
 // A dialog with something that is not saved asks before it closes.
 
 let body;
-let questions = 0;
-let agrees = false;
 const settle = async () => { for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate); };
 const camera = { id: "yard", deviceID: "yard", source: "rtsp://192.0.2.1/one", name: "Yard", origin: "api" };
 const device = { id: "d1", name: "Lamp", structureID: "s1", roomID: "r1", type: "OnOffLightDevice", endpoints: [] };
 
 beforeEach(() => {
   ({ body } = replaceDocument());
-  [questions, agrees] = [0, false];
-  replace("confirm", () => {
-    questions += 1;
-    return agrees;
-  });
+  // A browser in which somebody has switched off its own questions.
+  replace("confirm", () => false);
   replace("fetch", async () => Response.json({ cameras: [] }));
 });
 afterEach(restore);
 
 const dialog = () => body.querySelectorAll("dialog")[0];
+const questions = () => body.querySelectorAll(".ask").length;
 /** Presses Escape. Returns whether the browser closes the dialog. */
 function escape() {
   const node = dialog();
@@ -38,21 +35,34 @@ function escape() {
   return !isPrevented;
 }
 const press = (words) => dialog().querySelectorAll("button").find((one) => one.textContent === words).listeners.get("click")({});
+/** Requires that the page asks, and answers it. */
+async function answer(isAgreed) {
+  assert.equal(questions(), 1);
+  await answerQuestion(body, isAgreed);
+  assert.equal(questions(), 0);
+}
+/** Requires that Escape leads to a question, and keeps what was entered. */
+async function escapeAsks() {
+  assert.equal(escape(), false);
+  await answer(false);
+}
+const escapeCloses = () => assert.deepEqual([escape(), questions()], [true, 0]);
 
 /** Checks an open dialog, of which one field is changed. */
 async function check(field) {
   const { value } = field;
-  assert.deepEqual([escape(), questions], [true, 0]);
+  escapeCloses();
   field.value = "something else";
-  assert.deepEqual([escape(), questions], [false, 1]);
+  await escapeAsks();
   press("Close");
-  assert.deepEqual([questions, dialog()?.isConnected], [2, true]);
+  await answer(false);
+  assert.equal(dialog()?.isConnected, true);
   field.value = value;
-  assert.deepEqual([escape(), questions], [true, 2]);
+  escapeCloses();
   field.value = "something else";
-  agrees = true;
   press("Close");
-  assert.deepEqual([questions, dialog()], [3, undefined]);
+  await answer(true);
+  assert.equal(dialog(), undefined);
 }
 
 test("the settings of a camera are not lost without a question", async () => {
@@ -65,7 +75,7 @@ test("settings of a camera that were saved need no question", async () => {
   dialog().querySelectorAll("input")[0].value = "rtsp://192.0.2.1/two";
   dialog().querySelectorAll("form")[0].listeners.get("submit")({ preventDefault() {} });
   await settle();
-  assert.deepEqual([questions, dialog()], [0, undefined]);
+  assert.equal(dialog(), undefined);
 });
 
 test("a camera that is not added yet is not lost without a question", async () => {
@@ -74,7 +84,7 @@ test("a camera that is not added yet is not lost without a question", async () =
   await check(dialog().querySelectorAll("input")[0]);
 });
 
-test("the key Escape asks each time, because a browser asks the page only once whether a dialog may close", () => {
+test("the key Escape asks each time, because a browser asks the page only once whether a dialog may close", async () => {
   openCameraSettings("Yard", camera);
   const node = dialog();
   const key = (more) => {
@@ -83,12 +93,43 @@ test("the key Escape asks each time, because a browser asks the page only once w
     return isPrevented;
   };
   // Without anything to lose, the browser closes the dialog.
-  assert.deepEqual([key(), questions], [false, 0]);
+  assert.deepEqual([key(), questions()], [false, 0]);
   node.querySelectorAll("input")[0].value = "something else";
-  assert.deepEqual([key({ isComposing: true }), key({ key: "a" }), questions], [false, false, 0]);
-  assert.deepEqual([key(), key(), questions, node.isConnected], [true, true, 2, true]);
-  agrees = true;
-  assert.deepEqual([key(), questions, node.isConnected], [true, 3, false]);
+  assert.deepEqual([key({ isComposing: true }), key({ key: "a" }), questions()], [false, false, 0]);
+  for (const isAgreed of [false, false, true]) {
+    assert.equal(key(), true);
+    await answer(isAgreed);
+  }
+  assert.equal(node.isConnected, false);
+});
+
+test("a dialog asks once at a time, and everybody who waits gets the answer", async () => {
+  openCameraSettings("Yard", camera);
+  const node = dialog();
+  node.querySelectorAll("input")[0].value = "something else";
+  const answers = [leaveDialog(node), leaveDialog(node), mayDiscard(node)];
+  await answer(false);
+  assert.deepEqual(await Promise.all(answers), [false, false, false]);
+});
+
+test("a dialog that closes takes its question along, and nobody has agreed to anything", async () => {
+  openCameraSettings("Yard", camera);
+  const node = dialog();
+  node.querySelectorAll("input")[0].value = "something else";
+  const left = leaveDialog(node);
+  // What was asked for before has worked, for example.
+  node.close();
+  assert.deepEqual([questions(), dialog(), await left], [0, undefined, false]);
+});
+
+test("somebody who signs out leaves no dialog and no question", async () => {
+  openLamp((id) => assert.fail(`the history of ${id} opens for nobody`));
+  dialog().querySelectorAll("input")[0].value = "Big lamp";
+  press("History");
+  assert.equal(questions(), 1);
+  closeDialogs();
+  await settle();
+  assert.equal(dialog(), undefined);
 });
 
 /** Opens the dialog of rooms. */
@@ -118,13 +159,13 @@ test("what was saved in the dialog of rooms needs no question, and what was ente
     input(words).value = text;
     await submit(input(words));
   }
-  assert.deepEqual([escape(), questions], [true, 0]);
+  escapeCloses();
   const address = input("Address");
   address.value = "2 Main Street";
   const saved = submit(address);
   address.value = "3 Main Street";
   await saved;
-  assert.deepEqual([escape(), questions], [false, 1]);
+  await escapeAsks();
 });
 
 /** Opens the dialog of the notifications of a browser that the gateway knows. */
@@ -140,24 +181,25 @@ const box = (words) => dialog().querySelectorAll("input").find((one) => one.pare
 test("wishes for notifications are not lost without a question, and those that were saved need none", async () => {
   replace("localStorage", { getItem: () => null, setItem: () => {} });
   openKnown();
-  assert.deepEqual([escape(), questions], [true, 0]);
+  escapeCloses();
   box("A person").checked = true;
-  assert.deepEqual([escape(), questions], [false, 1]);
+  await escapeAsks();
   await submit(box("A person"));
-  assert.deepEqual([escape(), questions], [true, 1]);
+  escapeCloses();
   box("A person").checked = false;
   press("Close");
-  assert.deepEqual([questions, dialog()?.isConnected], [2, true]);
+  await answer(false);
+  assert.equal(dialog()?.isConnected, true);
 });
 
-test("what the gateway says late about a browser changes neither what somebody has chosen nor the focus", () => {
+test("what the gateway says late about a browser changes neither what somebody has chosen nor the focus", async () => {
   const made = openKnown();
   box("A vehicle").checked = true;
   box("A vehicle").focus();
   made.show({ id: "p2", wishes: { doorbell: true, detections: ["person"], picture: true } });
   assert.deepEqual(made.wishes.detections, ["vehicle"]);
   assert.equal(document.activeElement, box("A vehicle"));
-  assert.deepEqual([escape(), questions], [false, 1]);
+  await escapeAsks();
 });
 
 test("settings of the gateway are not lost without a question, and those whose lines were copied need none", async () => {
@@ -168,15 +210,15 @@ test("settings of the gateway are not lost without a question, and those whose l
   openSettings();
   await settle();
   const port = dialog().querySelectorAll("input").find(({ value }) => value === "8554");
-  assert.deepEqual([escape(), questions], [true, 0]);
+  escapeCloses();
   port.value = "8555";
-  assert.deepEqual([escape(), questions], [false, 1]);
+  await escapeAsks();
   await submit(port);
-  assert.deepEqual([escape(), questions], [false, 2]);
+  await escapeAsks();
   port.closest("form").querySelectorAll("textarea")[0].listeners.get("copy")();
-  assert.deepEqual([escape(), questions], [true, 2]);
+  escapeCloses();
   port.value = "8556";
-  assert.deepEqual([escape(), questions], [false, 3]);
+  await escapeAsks();
 });
 
 /** Opens the dialog of a device. */
@@ -190,13 +232,14 @@ test("the name and the room of a device are not lost without a question", async 
   await check(dialog().querySelectorAll("input")[0]);
 });
 
-test("the history of a device waits until somebody agrees to lose what they have entered", () => {
+test("the history of a device waits until somebody agrees to lose what they have entered", async () => {
   const opened = [];
   openLamp((id) => opened.push(id));
   dialog().querySelectorAll("input")[0].value = "Big lamp";
   press("History");
-  assert.deepEqual([questions, opened, dialog()?.isConnected], [1, [], true]);
-  agrees = true;
+  await answer(false);
+  assert.deepEqual([opened, dialog()?.isConnected], [[], true]);
   press("History");
-  assert.deepEqual([questions, opened, dialog()], [2, ["d1"], undefined]);
+  await answer(true);
+  assert.deepEqual([opened, dialog()], [["d1"], undefined]);
 });

@@ -74,8 +74,13 @@ export class TestElement {
   addEventListener(name, listener) { this.listeners.set(name, listener); }
   focus() { if (!this.hidden) globalThis.document.activeElement = this; }
   scrollIntoView() {}
-  showModal() {}
-  close() { this.listeners.get("close")?.(); }
+  showModal() { this.open = true; }
+  close() {
+    // A browser does nothing for a dialog that is closed.
+    if (!this.open) return;
+    this.open = false;
+    this.listeners.get("close")?.();
+  }
   getContext() { return { drawImage: () => {} }; }
 }
 
@@ -99,6 +104,18 @@ export function restore() {
     else delete globalThis[name];
   }
   before.clear();
+}
+
+/**
+ * Answers the question of the page that is open.
+ * @param {TestElement} body
+ * @param {boolean} isAgreed
+ */
+export async function answerQuestion(body, isAgreed) {
+  const question = body.querySelectorAll(".ask").at(-1);
+  if (isAgreed) question.querySelector("form").listeners.get("submit")({ preventDefault() {} });
+  else question.querySelectorAll("button")[0].listeners.get("click")({});
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
 }
 
 /** A document. Answers its elements with an id, which are made when they are asked for. */

@@ -11,7 +11,7 @@ import { whenFaultIsLate } from "../../Sources/App/WebFiles/page/late-faults.js"
 import { Notice } from "../../Sources/App/WebFiles/page/notice.js";
 import { openRecordings } from "../../Sources/App/WebFiles/page/recordings.js";
 import { openShare } from "../../Sources/App/WebFiles/page/share-dialog.js";
-import { replace, replaceDocument, restore } from "./elements.js";
+import { answerQuestion, replace, replaceDocument, restore } from "./elements.js";
 
 // What goes wrong after somebody has closed a dialog is said where they are by then.
 
@@ -33,7 +33,6 @@ beforeEach(() => {
     for (const answer of waiting.splice(0)) answer(Response.json({ error: { status: "FAILED_PRECONDITION", message: "not now" } }, { status: 400 }));
     await settle();
   };
-  replace("confirm", () => true);
   replace("fetch", async (path, { method }) => {
     if (held.includes(method) && !path.endsWith("/discover")) return new Promise((resolve) => { waiting.push(resolve); });
     return Response.json({ candidates: [], runs: [], tokens: [], cameras: [], days: [], recordings: [] });
@@ -47,6 +46,11 @@ afterEach(() => {
 const dialogs = () => body.querySelectorAll("dialog");
 const submit = () => dialogs().at(-1).querySelectorAll("form")[0].listeners.get("submit")({ preventDefault() {} });
 const press = (words) => dialogs().at(-1).querySelectorAll("button").find((one) => one.textContent === words).listeners.get("click")({});
+/** Closes the dialog, whatever it would lose. */
+async function closeLast() {
+  press("Close");
+  if (body.querySelectorAll(".ask").length > 0) await answerQuestion(body, true);
+}
 const told = () => notice.node.textContent;
 
 const camera = { id: "yard", deviceID: "yard", source: "rtsp://192.0.2.1/one", name: "Yard", origin: "api" };
@@ -102,7 +106,7 @@ for (const [title, ask] of Object.entries(asked)) {
   test(`what goes wrong after its dialog was closed is said on the page: ${title}`, async () => {
     await ask();
     await settle();
-    press("Close");
+    await closeLast();
     assert.deepEqual([dialogs().length, told()], [0, ""]);
     await fail();
     assert.ok(told().startsWith(`${title}: `), told());
@@ -113,13 +117,13 @@ for (const [title, ask] of Object.entries(asked)) {
 test("what goes wrong late is said in the dialog that is open by then", async () => {
   const below = openDialog("Automations", "automations-dialog");
   await asked["Edit Night light"]();
-  press("Close");
+  await closeLast();
   await fail();
   assert.match(below.node.textContent, /Edit Night light: /);
   assert.equal(told(), "");
-  press("Close");
+  await closeLast();
   await asked["Edit Night light"]();
-  press("Close");
+  await closeLast();
   await fail();
   assert.match(told(), /^Edit Night light: /);
 });
@@ -127,7 +131,7 @@ test("what goes wrong late is said in the dialog that is open by then", async ()
 test("each of several faults that come late is said until it is closed", async () => {
   for (const title of ["Settings of Yard", "Lamp"]) {
     await asked[title]();
-    press("Close");
+    await closeLast();
   }
   await fail();
   assert.match(told(), /Settings of Yard: .*Lamp: /);
@@ -138,7 +142,7 @@ test("each of several faults that come late is said until it is closed", async (
   assert.equal(document.activeElement, other);
   for (const title of ["Settings of Yard", "Lamp"]) {
     await asked[title]();
-    press("Close");
+    await closeLast();
   }
   const below = openDialog("History", "");
   await fail();
@@ -156,7 +160,7 @@ test("what goes wrong for somebody who has signed out is not said to anybody", a
 
 test("what was said late goes at a sign-out", async () => {
   await asked["Settings of Yard"]();
-  press("Close");
+  await closeLast();
   await fail();
   assert.notEqual(told(), "");
   closeDialogs();
@@ -167,7 +171,7 @@ test("what could not be read for a dialog that was closed is nobody's news", asy
   held = ["GET"];
   openShare({ id: "yard", name: "Yard" }, {});
   await settle();
-  press("Close");
+  await closeLast();
   await fail();
   assert.equal(told(), "");
 });

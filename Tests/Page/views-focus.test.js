@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { keepEntered, openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
+import { closeDialogs, keepEntered, openDialog } from "../../Sources/App/WebFiles/page/dialog.js";
 import { Views } from "../../Sources/App/WebFiles/page/views.js";
-import { replace, replaceDocument, restore, TestElement } from "./elements.js";
+import { answerQuestion, replace, replaceDocument, restore, TestElement } from "./elements.js";
 
 let home;
 let views;
@@ -140,19 +140,52 @@ test("the focus that a dialog gives back goes along, too", () => {
   assert.equal(held(), link);
 });
 
-test("somebody who keeps what they have entered stays, with the address of what is shown", () => {
+/** Opens a dialog with something that is not saved. */
+function openEntered() {
   document.querySelectorAll = (name) => document.body.querySelectorAll(name);
-  go("#camera/yard");
-  const { view } = views;
-  let isKept = true;
-  replace("confirm", () => !isKept);
   const { node } = openDialog("Editor", "");
   let text = "";
   keepEntered(node, () => text);
   text = "entered";
+  return node;
+}
+const questions = () => document.body.querySelectorAll(".ask").length;
+
+test("somebody who keeps what they have entered stays, with the address of what is shown", async () => {
+  go("#camera/yard");
+  const { view } = views;
+  const node = openEntered();
   go("#wall");
+  assert.deepEqual([views.view === view, questions()], [true, 1]);
+  await answerQuestion(document.body, false);
   assert.deepEqual([views.view === view, node.isConnected, location.hash], [true, true, "#camera/yard"]);
-  isKept = false;
   go("#wall");
+  await answerQuestion(document.body, true);
   assert.deepEqual([views.view === view, node.isConnected, location.hash], [false, false, "#wall"]);
+});
+
+test("a page that goes elsewhere twice asks once, and shows the last address", async () => {
+  const node = openEntered();
+  go("#camera/yard");
+  go("#wall");
+  assert.equal(questions(), 1);
+  await answerQuestion(document.body, true);
+  assert.deepEqual([questions(), node.isConnected, views.shown.kind], [0, false, "wall"]);
+});
+
+test("a dialog that closes by itself while somebody is asked holds nobody back", async () => {
+  const node = openEntered();
+  go("#wall");
+  node.close();
+  await new Promise(setImmediate);
+  assert.deepEqual([questions(), views.shown.kind, location.hash], [0, "wall", "#wall"]);
+});
+
+test("somebody who signs out while the page asks changes neither the address nor the view", async () => {
+  openEntered();
+  go("#wall");
+  views.close();
+  closeDialogs();
+  await new Promise(setImmediate);
+  assert.deepEqual([questions(), views.view, location.hash], [0, null, "#wall"]);
 });

@@ -30,7 +30,7 @@ beforeEach(() => {
   requests = [];
   answer = () => undefined;
   view = null;
-  dialogs = [{ close: () => log.push("dialog closes") }];
+  dialogs = [{ open: true, close: () => log.push("dialog closes") }];
   document.querySelectorAll = () => dialogs;
   for (const name of ["localStorage", "sessionStorage"]) replace(name, new Store());
   replace("location", { hash: "", pathname: "/", search: "" });

@@ -12,7 +12,7 @@ from peers.home_page import JSON, opened, send
 from peers.onvif_camera import ONVIFCamera
 from peers.polling import eventually
 from peers.rtsp_cameras import PASSWORD, USER, RTSPCameras
-from playwright.sync_api import Browser, Dialog, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 
 @pytest.fixture(scope="module")
@@ -192,16 +192,12 @@ def test_a_camera_of_the_config_file_is_changed_removed_and_brought_back(house: 
         expect(settings).to_have_count(0)
         assert (camera()["origin"], camera()["talkback"]) == ("file", "auto")
 
-        asked: list[str] = []
-
-        def agree(dialog: Dialog) -> None:
-            asked.append(dialog.message)
-            dialog.accept()
-
-        page.once("dialog", agree)
         tile.get_by_role("button", name="Remove this camera").click()
+        question = page.get_by_role("dialog", name="Remove Front door?")
+        expect(question).to_contain_text("The config file stays as it is")
+        expect(question.get_by_role("button", name="Cancel", exact=True)).to_be_focused()
+        question.get_by_role("button", name="Remove", exact=True).click()
         expect(tile).to_have_count(0)
-        assert "The config file stays as it is" in asked[0]
         page.locator("#open-settings").click()
         dialog = page.get_by_role("dialog", name="Settings of the gateway")
         dialog.get_by_text("Cameras of the config file").click()

@@ -147,8 +147,19 @@ def test_a_change_of_the_network_says_that_it_waits_for_a_restart(house: Gateway
         write(house, lines.replace("${TURN_PASSWORD}", "a-word"))
         eventually(lambda: house.client.get("/v1/configuration")["needsRestart"], "a restart is needed")
         # The page did not see that the lines were copied.
-        page.once("dialog", lambda question: question.accept())
-        dialog.get_by_role("button", name="Close", exact=True).click()
+        close = dialog.get_by_role("button", name="Close", exact=True)
+        close.click()
+        question = page.get_by_role("dialog", name="Discard your changes?")
+        expect(question.get_by_role("button", name="Keep editing")).to_be_focused()
+        # Escape keeps them. The dialog below stays, each time, and has the focus again.
+        for _ in range(3):
+            page.keyboard.press("Escape")
+            expect(question).to_have_count(0)
+            expect(close).to_be_focused()
+            page.keyboard.press("Escape")
+            expect(question).to_be_visible()
+        question.get_by_role("button", name="Discard", exact=True).click()
+        expect(dialog).to_have_count(0)
         again = part(dialog_of(page), "Network")
         expect(again).to_contain_text("http.publicURL, network.stun, network.turn")
         expect(again.get_by_label("Public address of the page")).to_have_value("https://home.example")

@@ -121,8 +121,13 @@ def test_adds_and_removes_a_camera(page: Page, gateway: Gateway) -> None:
     assert answered.value.status == 204
     assert "a-secret-word" not in page.content()
     assert "a-secret-word" not in gateway.client.request("GET", "/v1/cameras").text
-    page.once("dialog", lambda dialog: dialog.accept())
     card.get_by_role("button", name="Remove this camera").click()
+    question = page.get_by_role("dialog", name="Remove Garden shed?")
+    page.keyboard.press("Escape")
+    expect(question).to_have_count(0)
+    expect(card.get_by_role("button", name="Remove this camera")).to_be_focused()
+    page.keyboard.press("Enter")
+    question.get_by_role("button", name="Remove", exact=True).click()
     expect(card).to_have_count(0)
 
 

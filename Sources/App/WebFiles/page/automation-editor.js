@@ -176,13 +176,13 @@ class AutomationEditor {
       const suggestions = await getSuggestions(this.context.structureID);
       if (this.isClosed || suggestions.length === 0) return;
       place.append(element("h3", "", t("automationEditor.suggestions")), element("div", "buttons", ...suggestions.map((draft) => {
-        const button = new Button("plus", draft.name, () => {
+        const button = new Button("plus", draft.name, async () => {
           const read = modelOf(draft.automationGraph);
           if (!("model" in read)) {
             this.fault.say(t("automationEditor.suggestionCannotBeEdited", { problem: read.problem }));
             return;
           }
-          if (!mayDiscard(this.node)) return;
+          if (!await mayDiscard(this.node)) return;
           this.isSuggested = true;
           this.name = draft.name;
           this.description = draft.description ?? "";

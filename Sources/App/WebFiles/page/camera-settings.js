@@ -1,4 +1,5 @@
 import { remove, traitsOf } from "./api.js";
+import { ask } from "./ask.js";
 import { openAddresses } from "./camera-addresses.js";
 import { openCameraSettings } from "./camera-edit.js";
 import { openDoctor } from "./doctor-dialog.js";
@@ -69,7 +70,11 @@ class CameraSettings {
   async removeCamera({ id, origin }) {
     const { host } = this;
     const isOfFile = origin === "file" || origin === "overridden";
-    if (!confirm(t(isOfFile ? "cameraSettings.askRemoveFile" : "cameraSettings.askRemove", { name: host.device.name }))) return;
+    const answer = await ask({
+      question: t("cameraSettings.askRemove", { name: host.device.name }), yes: t("cameraSettings.remove"), isDangerous: true,
+      details: [t("cameraSettings.removingEffect"), ...(isOfFile ? [t("cameraSettings.removingFileEffect")] : [])],
+    });
+    if (answer === null) return;
     await host.attempt("remove", () => host.dismiss(() => remove("/v1/cameras/" + encodeURIComponent(id))));
   }
 }

@@ -84,14 +84,14 @@ class DeviceDialog {
     body.append(this.fault.node, this.facts(device));
     const buttons = element("div", "controls");
     if (rights.may("read", device)) {
-      buttons.append(new Button("history", t("deviceDialog.history"), () => {
-        if (leaveDialog(node)) openHistory(device.id);
+      buttons.append(new Button("history", t("deviceDialog.history"), async () => {
+        if (await leaveDialog(node)) openHistory(device.id);
       }).node);
     }
     // Making a token needs the whole home.
     if (rights.may("admin", {}) && traitsOf(device).WebRtcLiveView) {
-      buttons.append(new Button("forward", t("deviceDialog.share"), () => {
-        if (leaveDialog(node)) openShare(device, gateway);
+      buttons.append(new Button("forward", t("deviceDialog.share"), async () => {
+        if (await leaveDialog(node)) openShare(device, gateway);
       }).node);
     }
     if (rights.may("admin", device)) {

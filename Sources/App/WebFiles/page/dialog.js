@@ -1,3 +1,4 @@
+import { openQuestion } from "./ask.js";
 import { Button, element } from "./dom.js";
 import { forgetLateFaults, lateFault, takeLateFaults } from "./late-faults.js";
 import { t } from "./text.js";
@@ -8,6 +9,12 @@ import { inWords } from "./words.js";
  * @type {WeakMap<HTMLDialogElement, () => boolean>}
  */
 const losses = new WeakMap();
+
+/**
+ * The open questions whether dialogs may lose something.
+ * @type {Map<HTMLDialogElement, import("./ask.js").Question>}
+ */
+const questions = new Map();
 
 /**
  * Opens a dialog with a heading and a button that closes it. It exists only while it is open.
@@ -29,7 +36,11 @@ export function openDialog(title, className, closed = () => {}) {
     late.show(fault);
   });
   // Escape, and the way back of some phones.
-  node.addEventListener("cancel", (event) => { if (event.target === node && !mayDiscard(node)) event.preventDefault(); });
+  node.addEventListener("cancel", (event) => {
+    if (event.target !== node || !losesSomething(node)) return;
+    event.preventDefault();
+    leaveDialog(node);
+  });
   // After an Escape that closes nothing, Chromium closes the dialog at the next one without asking the page. So that does not learn
   // of a key that needs a question.
   node.addEventListener("keydown", (event) => {
@@ -38,6 +49,8 @@ export function openDialog(title, className, closed = () => {}) {
     leaveDialog(node);
   });
   node.addEventListener("close", () => {
+    // Nothing is left to ask about.
+    questions.get(node)?.node.close();
     leave();
     node.remove();
     closed();
@@ -53,21 +66,32 @@ export function openDialog(title, className, closed = () => {}) {
 }
 
 /** @param {HTMLDialogElement} dialog */
-function losesSomething(dialog) { return losses.get(dialog)?.() ?? false; }
+function losesSomething(dialog) { return dialog.open && (losses.get(dialog)?.() ?? false); }
 
 /**
- * Whether nothing of a dialog would be lost, or somebody agrees to lose it.
+ * Asks whether somebody agrees to lose what they have entered in a dialog, if there is something. Whoever asks while the question
+ * is open gets its answer.
  * @param {HTMLDialogElement} dialog
+ * @returns {Promise<boolean>} whether the dialog is open and may lose it
  */
-export function mayDiscard(dialog) { return !losesSomething(dialog) || confirm(t("dialog.discard")); }
+export async function mayDiscard(dialog) {
+  if (!losesSomething(dialog)) return true;
+  const question = questions.get(dialog)
+    ?? openQuestion({ question: t("dialog.discard"), yes: t("dialog.discardThem"), no: t("dialog.keep"), isDangerous: true });
+  questions.set(dialog, question);
+  const answer = await question.answer;
+  if (questions.get(dialog) === question) questions.delete(dialog);
+  return answer !== null && dialog.open;
+}
 
 /**
  * Closes a dialog unless somebody wants to keep what they have entered.
  * @param {HTMLDialogElement} dialog
- * @returns {boolean} whether it is closed
+ * @returns {Promise<boolean>} whether that has closed it
  */
-export function leaveDialog(dialog) {
-  if (!mayDiscard(dialog)) return false;
+export async function leaveDialog(dialog) {
+  // Without a question, it closes at once.
+  if (losesSomething(dialog) && !await mayDiscard(dialog)) return false;
   dialog.close();
   return true;
 }
@@ -90,14 +114,38 @@ export function changedFields(part) {
   return [...part.querySelectorAll("input")].filter((one) => one.value !== one.defaultValue).map(({ value }) => value);
 }
 
-/** The dialogs, the latest first: each gives the focus back to what has opened it. */
-function dialogs() { return [...document.querySelectorAll("dialog")].reverse(); }
+/** The open dialogs, the latest first: each gives the focus back to what has opened it. */
+function dialogs() { return [...document.querySelectorAll("dialog")].filter(({ open }) => open).reverse(); }
+
+/** The same without the questions whether they may lose something. */
+function forms() {
+  const asking = new Set([...questions.values()].map(({ node }) => node));
+  return dialogs().filter((one) => !asking.has(one));
+}
+
+/**
+ * Closes the dialogs because somebody goes elsewhere, up to one that would lose something.
+ * @returns {boolean} whether all are closed
+ */
+export function leaveDialogs() {
+  return forms().every((dialog) => {
+    if (losesSomething(dialog)) return false;
+    dialog.close();
+    return true;
+  });
+}
 
 /**
  * Closes every dialog because somebody goes elsewhere, unless they want to keep what they have entered.
- * @returns {boolean} whether all are closed
+ * @returns {Promise<boolean>} whether all are closed
  */
-export function leaveDialogs() { return dialogs().every(leaveDialog); }
+export async function askToLeaveDialogs() {
+  for (const dialog of forms()) {
+    // One that has closed meanwhile holds nobody back.
+    if (!await leaveDialog(dialog) && dialog.open) return false;
+  }
+  return leaveDialogs();
+}
 
 /** Closes every dialog: the person at the screen may no longer see what they show. */
 export function closeDialogs() {

@@ -1,7 +1,7 @@
 import { fragmentOf, shownAt } from "./address.js";
 import { traitsOf } from "./api.js";
 import { CameraView } from "./camera-view.js";
-import { leaveDialogs } from "./dialog.js";
+import { askToLeaveDialogs, leaveDialogs } from "./dialog.js";
 import { byID } from "./dom.js";
 import { Leaving } from "./leaving.js";
 import { places } from "./places.js";
@@ -59,6 +59,11 @@ export class Views {
     // Where a camera was opened: it goes back there.
     /** @type {Shown} */
     this.origin = { kind: "home" };
+    /**
+     * Whether somebody agrees to lose what they have entered, while they are asked because the page goes elsewhere.
+     * @type {Promise<boolean> | null}
+     */
+    this.question = null;
     this.scrolled = 0;
     /**
      * What had the focus in the list when a view took its place.
@@ -100,6 +105,7 @@ export class Views {
   /** Ends what is going on. open() goes on with what the address says then. */
   close() {
     this.isOpen = false;
+    this.question = null;
     this.opener = null;
     this.replace(null);
     this.leaving.finish();
@@ -114,8 +120,7 @@ export class Views {
     if (this.view && !isOther) return;
     // A dialog belongs to what was shown below it. It gives the focus back when it closes.
     if (isOther && !leaveDialogs()) {
-      // Somebody keeps what they have entered, and with it what is shown.
-      history.pushState(null, "", location.pathname + location.search + fragmentOf(before));
+      this.askToLeave();
       return;
     }
     const held = movesFocus ? focused() : null;
@@ -141,6 +146,24 @@ export class Views {
     if (view instanceof CameraView) {
       if (held) view.focus(held.title);
     } else if (before.kind === "camera") view.focus(before.id);
+  }
+
+  /** Shows what the address asks for by then, if somebody agrees to lose what they have entered in dialogs. */
+  async askToLeave() {
+    if (this.question) return;
+    const question = askToLeaveDialogs();
+    this.question = question;
+    const mayLeave = await question;
+    // Somebody has signed out.
+    if (this.question !== question) return;
+    this.question = null;
+    if (mayLeave) {
+      this.show();
+      return;
+    }
+    // They keep it, and with it what is shown.
+    const kept = fragmentOf(this.shown);
+    if (fragmentOf(shownAt(location.hash)) !== kept) history.pushState(null, "", location.pathname + location.search + kept);
   }
 
   /**
