@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { durationWords, expressionWords, lastRunWords, nodeWords, scheduleWords, stateWords, valueText, whenWords,
+import { durationWords, expressionWords, nodeWords, runWords, scheduleWords, stateWords, valueText, whenWords,
 } from "../../Sources/App/WebFiles/page/automation-words.js";
 import { Candidates, entityKey, entityOf, shapeOf, unitOf } from "../../Sources/App/WebFiles/page/candidates.js";
 
@@ -18,13 +18,15 @@ test("the state of an automation is said, the most important first", () => {
   assert.match(said({ isUnderstood: false }).text, /later version/);
 });
 
-test("the last run is said with its time and its end", () => {
+test("a run is said by its end", () => {
+  assert.equal(runWords({ end: "conditionFalse" }), "A condition was not met");
+  assert.equal(runWords({ end: "failed", text: "The lamp is offline" }), "The lamp is offline");
+  assert.equal(runWords({}), "Running");
+});
+
+test("a moment of today is its time, and another one has its day", () => {
   const now = new Date(2026, 10, 23, 12, 0, 0);
-  const startedAt = new Date(2026, 10, 23, 9, 5, 7).toISOString();
-  assert.equal(lastRunWords(null, now.getTime()), "It has not run yet");
-  assert.match(lastRunWords({ startedAt, end: "conditionFalse" }, now.getTime()), /^0?9:05:07.*: A condition was not met$/);
-  assert.match(lastRunWords({ startedAt, end: "failed", text: "The lamp is offline" }, now.getTime()), /: The lamp is offline$/);
-  assert.match(lastRunWords({ startedAt }, now.getTime()), /: Running$/);
+  assert.match(whenWords(new Date(2026, 10, 23, 9, 5, 7).toISOString(), now.getTime()), /^0?9:05:07/);
   assert.match(whenWords(new Date(2026, 10, 22, 9, 5).getTime(), now.getTime()), /^Yesterday, /);
   assert.match(whenWords(new Date(2025, 10, 22, 9, 5).getTime(), now.getTime()), /2025/);
 });

@@ -31,7 +31,7 @@ beforeEach(() => {
   answer = () => undefined;
   view = null;
   dialogs = [{ open: true, close: () => log.push("dialog closes") }];
-  document.querySelectorAll = () => dialogs;
+  document.querySelectorAll = (name) => (name === "dialog" ? dialogs : []);
   for (const name of ["localStorage", "sessionStorage"]) replace(name, new Store());
   replace("location", { hash: "", pathname: "/", search: "" });
   replace("fetch", async (path, { method, headers, signal }) => {

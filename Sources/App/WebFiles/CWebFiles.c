@@ -305,6 +305,9 @@ static const char media_sink_js[] = {
 static const char missing_fields_js[] = {
 #embed "page/missing-fields.js"
 };
+static const char moments_js[] = {
+#embed "page/moments.js"
+};
 static const char mp4_boxes_js[] = {
 #embed "page/mp4-boxes.js"
 };
@@ -618,6 +621,7 @@ static const struct web_file page_files[] = {
     {"/assets/media-feed.js", "text/javascript; charset=utf-8", media_feed_js, sizeof media_feed_js},
     {"/assets/media-sink.js", "text/javascript; charset=utf-8", media_sink_js, sizeof media_sink_js},
     {"/assets/missing-fields.js", "text/javascript; charset=utf-8", missing_fields_js, sizeof missing_fields_js},
+    {"/assets/moments.js", "text/javascript; charset=utf-8", moments_js, sizeof moments_js},
     {"/assets/mp4-boxes.js", "text/javascript; charset=utf-8", mp4_boxes_js, sizeof mp4_boxes_js},
     {"/assets/network-change.js", "text/javascript; charset=utf-8", network_change_js, sizeof network_change_js},
     {"/assets/newest.js", "text/javascript; charset=utf-8", newest_js, sizeof newest_js},

@@ -1,10 +1,11 @@
 import { changeAutomation, explainAutomation, getAutomation, getRun, getRuns } from "./automation-api.js";
 import { openEditor } from "./automation-editor.js";
 import { automationButtons } from "./automation-buttons.js";
-import { endWords, ownerWords, stateWords, whenWords } from "./automation-words.js";
+import { endWords, ownerWords, stateWords } from "./automation-words.js";
 import { Toggle } from "./control-fields.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { arrange, Button, element } from "./dom.js";
+import { momentElement } from "./moments.js";
 import { Newest } from "./newest.js";
 import { drawRun } from "./run-drawing.js";
 import { t } from "./text.js";
@@ -182,7 +183,7 @@ class AutomationDetails {
    * @param {boolean} isNews whether it was told just now, and belongs at the top
    */
   showRun(run, isNews) {
-    const words = [element("strong", "", whenWords(run.startedAt, Date.now())),
+    const words = [element("strong", "", momentElement(run.startedAt)),
       ` ${run.text || [run.trigger?.text, endWords(run.end)].filter(Boolean).join(": ")}`];
     const known = this.drawings.get(run.id);
     if (known) {

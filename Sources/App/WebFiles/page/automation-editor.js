@@ -2,7 +2,7 @@ import { APIError } from "./api.js";
 import {
   changeAutomation, createAutomation, getAutomation, getCandidates, getSuggestions, simulateDraft, validateDraft,
 } from "./automation-api.js";
-import { nodeWords, whenWords } from "./automation-words.js";
+import { nodeWords } from "./automation-words.js";
 import { Candidates } from "./candidates.js";
 import { blockList } from "./condition-rows.js";
 import { DialogFault, keepEntered, leaveDialog, mayDiscard, openDialog } from "./dialog.js";
@@ -12,6 +12,7 @@ import { modelOf } from "./graph-reading.js";
 import { graphOf, partAt } from "./graph-writing.js";
 import { lateFault } from "./late-faults.js";
 import { missingFields } from "./missing-fields.js";
+import { momentElement } from "./moments.js";
 import { pathOf } from "./run-path.js";
 import { starterList } from "./starter-rows.js";
 import { stepList } from "./step-rows.js";
@@ -309,7 +310,7 @@ class AutomationEditor {
       trial.replaceChildren(element("p", "", runs.length === 0 ? t("automationEditor.wouldNotHaveRun", { triedDays })
         : counted("automation.wouldHaveRun", runs.length, { days: triedDays })));
       const shown = runs.slice(-50).reverse();
-      trial.append(element("ul", "", ...shown.map((run) => element("li", "", simulatedWords(run, now, this.context.nameOf)))));
+      trial.append(element("ul", "", ...shown.map((run) => element("li", "", momentElement(run.at), simulatedWords(run, this.context.nameOf)))));
     } catch (error) {
       if (this.isClosed) return;
       trial.replaceChildren();
@@ -319,15 +320,15 @@ class AutomationEditor {
 }
 
 /**
+ * What follows the time of a run.
  * @param {import("./types").SimulatedRun} run
- * @param {number} now
  * @param {import("./automation-words.js").NameOf} nameOf
  */
-function simulatedWords({ at, trigger, commands, text }, now, nameOf) {
+function simulatedWords({ trigger, commands, text }, nameOf) {
   const sent = commands.map((one) => one.text ?? nodeWords({ type: "action", ...one }, nameOf));
   const told = text ?? trigger?.text ?? "";
   const result = sent.length > 0 ? sent.join("; ") : t("automationEditor.nothingSent");
-  return `${whenWords(at, now)}${told ? `: ${told}` : ""} → ${result}`;
+  return `${told ? `: ${told}` : ""} → ${result}`;
 }
 
 /**

@@ -40,14 +40,10 @@ const ends = {
 export function endWords(end) { return end === undefined ? t("automationWords.running") : ends[end] ?? plain(end); }
 
 /**
- * When it ran last, and how that ended.
- * @param {Run | null | undefined} run
- * @param {number} now
+ * How a run ended, or that it goes on.
+ * @param {Run} run
  */
-export function lastRunWords(run, now) {
-  if (!run) return t("automationWords.itHasNotRunYet");
-  return `${whenWords(run.startedAt, now)}: ${run.text || endWords(run.end)}`;
-}
+export function runWords({ text, end }) { return text || endWords(end); }
 
 /**
  * A moment, as short as it can be: the time of today, else with its day.

@@ -1,5 +1,5 @@
-import { whenWords } from "./automation-words.js";
 import { element } from "./dom.js";
+import { momentElement } from "./moments.js";
 import { entryWords, pathOf } from "./run-path.js";
 import { t } from "./text.js";
 
@@ -22,7 +22,6 @@ const statusWords = { passed: t("runDrawing.passed"), ended: t("runDrawing.ended
  */
 export function drawRun(automation, run, nameOf) {
   const entries = run.entries ?? [];
-  const now = Date.now();
   // Steps of another graph at the same places would be drawn as if the run had been there.
   const { items, rest } = pathOf(run.hasOtherGraph ? null : automation.automationGraph, entries, nameOf);
   const node = element("div", "run-path");
@@ -30,31 +29,25 @@ export function drawRun(automation, run, nameOf) {
     node.append(element("p", "recordings-message",
       run.hasOtherGraph ? t("runDrawing.hasOtherSteps") : t("runDrawing.hasChanged")));
   }
-  node.append(flow(items, now));
-  const lines = entries.map((entry) => element("li", "", `${whenWords(entry.at, now)} ${entryWords(entry)}`));
+  node.append(flow(items));
+  const lines = entries.map((entry) => element("li", "", momentElement(entry.at), ` ${entryWords(entry)}`));
   const text = element("details", "more", element("summary", "", t("runDrawing.asText")), element("ol", "run-text", ...lines));
   text.open = rest.length > 0;
   node.append(text);
   return node;
 }
 
-/**
- * @param {PathItem[]} items
- * @param {number} now
- */
-function flow(items, now) { return element("ol", "flow", ...items.map((item) => step(item, now))); }
+/** @param {PathItem[]} items */
+function flow(items) { return element("ol", "flow", ...items.map((item) => step(item))); }
 
-/**
- * @param {PathItem} item
- * @param {number} now
- */
-function step({ words, status, at, details, branches }, now) {
-  const state = element("small", "", ` (${statusWords[status]}${at ? `, ${whenWords(at, now)}` : ""})`);
+/** @param {PathItem} item */
+function step({ words, status, at, details, branches }) {
+  const state = element("small", "", ` (${statusWords[status]}`, ...(at ? [", ", momentElement(at)] : []), ")");
   const node = element("li", "", element("div", "flow-step", element("span", "", words), state,
     ...details.map((text) => element("p", "", text))));
   node.dataset["status"] = status;
   for (const { label, items } of branches) {
-    node.append(element("div", "flow-branch", ...(label ? [element("h4", "", label)] : []), flow(items, now)));
+    node.append(element("div", "flow-branch", ...(label ? [element("h4", "", label)] : []), flow(items)));
   }
   return node;
 }

@@ -1,5 +1,6 @@
 import { endSignIn } from "./api.js";
 import { closeDialogs } from "./dialog.js";
+import { renewMoments } from "./moments.js";
 import { renew, unsubscribe } from "./push.js";
 import { t } from "./text.js";
 import { authorization, takeToken } from "./token.js";
@@ -118,6 +119,7 @@ export class Wiring {
   tick(isWholeSecond) {
     this.parts.home.tick(isWholeSecond);
     this.parts.views.tick(isWholeSecond);
+    if (isWholeSecond) renewMoments();
   }
 
   /** A page that is left ends its sessions, and waits for nothing. */
