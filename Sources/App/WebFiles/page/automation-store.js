@@ -75,10 +75,14 @@ export class AutomationStore {
       const list = await read();
       if (!request.takes()) return false;
       const listed = new Map(list.map((one) => [one.id, one]));
-      for (const id of this.automations.keys()) {
-        if (!listed.has(id) && !touched.has(id)) this.automations.delete(id);
+      const changed = new Set([...this.automations.keys(), ...listed.keys()].filter((id) => !touched.has(id)));
+      for (const id of changed) {
+        const one = listed.get(id);
+        if (one) this.automations.set(id, one);
+        else this.automations.delete(id);
       }
-      for (const [id, one] of listed) if (!touched.has(id)) this.automations.set(id, one);
+      // An open dialog of one of them shows it, or closes.
+      for (const id of changed) this.onChange(id);
       return true;
     } catch (error) {
       if (request.isLast()) throw error;
