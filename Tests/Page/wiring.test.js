@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { Connection } from "../../Sources/App/WebFiles/page/connection.js";
+import { openHistory } from "../../Sources/App/WebFiles/page/history-view.js";
 import { authorization, keepToken } from "../../Sources/App/WebFiles/page/token.js";
 import { Wiring } from "../../Sources/App/WebFiles/page/wiring.js";
 import { replace, replaceDocument, restore } from "./elements.js";
@@ -95,6 +96,23 @@ test("what was watched in the list goes on only if the list is shown", async () 
   await signIn("ana");
   wiring.opened();
   assert.deepEqual(log, ["views open"]);
+});
+
+test("an open history shows what happened while the page had no connection", async () => {
+  await signIn("ana");
+  let items = [];
+  answer = (path) => {
+    if (!path.startsWith("/v1/history")) return undefined;
+    return Response.json(path.startsWith("/v1/history/filters") ? { kinds: [] } : { items });
+  };
+  const history = openHistory({ tiles: new Map() }, "");
+  await settled();
+  assert.equal(history.rows.size, 0);
+  items = [{ id: "e-1", kind: "Person", deviceID: "yard", timestamp: "2026-06-01T09:00:00Z" }];
+  wiring.found();
+  await settled();
+  assert.deepEqual([...history.rows.keys()], ["e-1"]);
+  history.node.close();
 });
 
 test("a sign-out forgets everything at once, whether or not the gateway answers, and then ends the token there", async () => {

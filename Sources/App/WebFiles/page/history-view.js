@@ -36,6 +36,9 @@ export function growHistory(name, data) {
   if (id) for (const view of views) view.growSoon(id);
 }
 
+/** The event stream is connected again. It may have left out what happened meanwhile. */
+export function catchUpHistory() { for (const view of views) view.grow(); }
+
 /**
  * What happened in the home, the latest first, with filters. Older pages are read when the end of the list is near, and
  * the newest one again when something happens.

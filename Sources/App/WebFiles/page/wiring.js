@@ -1,5 +1,6 @@
 import { endSignIn } from "./api.js";
 import { closeDialogs } from "./dialog.js";
+import { catchUpHistory } from "./history-view.js";
 import { renewMoments } from "./moments.js";
 import { renew, unsubscribe } from "./push.js";
 import { t } from "./text.js";
@@ -64,6 +65,7 @@ export class Wiring {
     views.check();
     // No event repeats what changed meanwhile.
     reader.load().catch(() => {});
+    catchUpHistory();
   }
 
   // The next person may see less than this one.
