@@ -98,6 +98,27 @@ test("a camera is added with an address that was tried, even if somebody types m
   assert.deepEqual(sources("POST /v1/cameras/probe"), ["rtsp://192.0.2.1/one", "rtsp://192.0.2.2/two"]);
 });
 
+test("the fields of a camera that was added are empty, and what somebody has entered since stays", async () => {
+  openCameraDialog(() => new Set());
+  await settle();
+  const adding = form("Name");
+  const [address] = adding.querySelectorAll("input");
+  const resets = [];
+  adding.reset = () => resets.push(address.value);
+  address.value = "publisher";
+  submit(adding);
+  await settle();
+  assert.deepEqual(resets, ["publisher"]);
+  const answer = hold("PUT /v1/cameras/camera");
+  submit(adding);
+  await settle();
+  address.value = "rtsp://192.0.2.2/two";
+  adding.listeners.get("input")({});
+  await answer();
+  assert.deepEqual([resets, address.value], [["publisher"], "rtsp://192.0.2.2/two"]);
+  assert.match(adding.textContent, /was added/);
+});
+
 test("what a trial of a camera's former settings finds is not shown for the new ones", async () => {
   openCameraSettings("Yard", { ...camera, origin: "api" });
   const settings = form("Try");

@@ -120,15 +120,19 @@ class CameraDialog {
   }
 
   async save() {
+    const { edits } = this;
     const name = this.name.value.trim();
     const key = identifier(name, this.taken());
     await put("/v1/cameras/" + encodeURIComponent(key), {
       name, source: this.source, type: this.type.value, ...(this.battery.checked ? { battery: true } : {}),
     });
     const { lines } = this.outcome;
-    this.form.reset();
-    this.addresses.showLogin();
-    this.forget();
+    // What somebody has entered since is the next camera.
+    if (edits === this.edits) {
+      this.form.reset();
+      this.addresses.showLogin();
+      this.forget();
+    }
     this.outcome.say(t("camera.added", { name }), lines);
   }
 
