@@ -223,7 +223,7 @@ targets += table(
         RTMPServer: Transport DatagramPort StreamFormats Cameras Signalling
     // The part of floor 5 that needs no package.
     Home/
-        MQTTDevices: HomeTypes DatagramPort Transport CMosquitto
+        MQTTDevices: HomeTypes DatagramPort Transport CMosquitto CLinuxUDP
         Automation: AutomationGraph HomeTypes
     """)
 

@@ -27,6 +27,7 @@ public final class BrokerConnection: @unchecked Sendable {
     public let settings: BrokerSettings
     /// The library's client. Only this file and ``configure()`` use it.
     let client: OpaquePointer
+    private let wait: BrokerWait
     private let report: @Sendable (Event) -> Void
     private let shared = Locked(Shared())
     private let queue: Locked<MessageQueue>
@@ -65,6 +66,7 @@ public final class BrokerConnection: @unchecked Sendable {
         settings: BrokerSettings, limits: MessageQueue.Limits, report: @escaping @Sendable (Event) -> Void
     ) throws(BrokerFailure) {
         Self.prepareLibrary
+        wait = try BrokerWait()
         guard let client = mosquitto_new(settings.clientID, true, nil) else {
             throw .other("the client could not be made")
         }
@@ -123,6 +125,7 @@ public final class BrokerConnection: @unchecked Sendable {
     public func stop() {
         withClient { mosquitto_disconnect($0) }
         stopping.set()
+        wait.signal()
     }
 
     /// How the connection is.
@@ -180,7 +183,7 @@ public final class BrokerConnection: @unchecked Sendable {
             client, settings.host, Int32(settings.port), Int32(settings.keepAliveSeconds))
         guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { return failure(code) }
         while !isStopping {
-            let code = mosquitto_loop(client, 500, 1)
+            let code = wait.serve(client, atMost: 500)
             acknowledgeAtOnce()
             let isConnected = if case .connected = state { true } else { false }
             guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
@@ -192,7 +195,7 @@ public final class BrokerConnection: @unchecked Sendable {
             if !isConnected, MonotonicClock.now - began > .seconds(Self.connectSeconds) { return .timeout }
         }
         // Sends what is left, so that the broker receives the gateway's disconnect.
-        for _ in 0..<4 where mosquitto_want_write(client) { mosquitto_loop(client, 50, 1) }
+        for _ in 0..<4 where mosquitto_want_write(client) { _ = wait.serve(client, atMost: 50) }
         return .disconnected
     }
 
@@ -339,6 +342,7 @@ public final class BrokerConnection: @unchecked Sendable {
         }
         guard isOpen else { return }
         body(client)
+        wait.signal()
         let isLast = shared.withLock { state in
             state.users -= 1
             return !state.isOpen && state.users == 0
