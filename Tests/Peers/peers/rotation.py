@@ -1,4 +1,4 @@
-"""Which long files of tests a run has. All of them would take an hour of two processors, so each commit runs a third of
+"""Which long files of tests a run has. All of them would take an hour of two processors, so each commit runs a sixth of
 them, and everything that is short."""
 
 from functools import cache
@@ -9,22 +9,30 @@ from .parts import chosen_part
 # Each part takes about as long as the others. Within a part, the files that take longest begin first.
 PARTS = [
     [
-        "test_page_looks", "test_networks", "test_hostile_turn", "test_late_streams", "test_onvif", "test_automations",
-        "test_stream_cameras", "test_published_privacy", "test_page_bench", "test_recorded_players", "test_addresses",
-        "test_upload_kills", "test_live_streams", "test_loss",
+        "test_page_looks", "test_hostile_turn", "test_onvif", "test_stream_cameras", "test_page_bench",
+        "test_addresses", "test_live_streams",
     ],
     [
-        "test_offer_matrix", "test_recordings_by_rtsp", "test_page_large_view", "test_command_line",
-        "test_playlist_cameras", "test_hls_js", "test_page_views", "test_recorded_triggers", "test_page_cameras",
-        "test_event_readers", "test_recorded_codecs", "test_page_settings", "test_uploaded_players", "test_talk_loss",
-        "test_off",
+        "test_networks", "test_late_streams", "test_automations", "test_published_privacy", "test_recorded_players",
+        "test_upload_kills", "test_loss",
     ],
     [
-        "test_generated_requests", "test_browser_networks", "test_page_watching", "test_package_service",
-        "test_page_home", "test_page_camera_settings", "test_examples", "test_page_fallback", "test_published_codecs",
-        "test_package", "test_port_mapping", "test_page_accessible", "test_loss_bench", "test_microphone",
-        "test_upload_endpoints", "test_other_players", "test_narrow_tcp", "test_path_bench", "test_published_loss",
-        "test_page_network_change", "test_page_ice_restart",
+        "test_offer_matrix", "test_page_large_view", "test_playlist_cameras", "test_page_views", "test_page_cameras",
+        "test_recorded_codecs", "test_uploaded_players", "test_off",
+    ],
+    [
+        "test_recordings_by_rtsp", "test_command_line", "test_hls_js", "test_recorded_triggers", "test_event_readers",
+        "test_page_settings", "test_talk_loss",
+    ],
+    [
+        "test_generated_requests", "test_page_watching", "test_page_home", "test_examples", "test_published_codecs",
+        "test_port_mapping", "test_loss_bench", "test_upload_endpoints", "test_narrow_tcp", "test_published_loss",
+        "test_page_ice_restart",
+    ],
+    [
+        "test_browser_networks", "test_package_service", "test_page_camera_settings", "test_page_fallback",
+        "test_package", "test_page_accessible", "test_microphone", "test_other_players", "test_path_bench",
+        "test_page_network_change",
     ],
 ]  # fmt: skip
 VARIABLE = "GATEHOUSE_PEERS"
