@@ -62,6 +62,7 @@ extension Engine {
         var state = kept
         state.decidedUntil = [:]
         adopt(definition, state, now)
+        record(definition.isActive ? .activated : .deactivated, of: definition.id, now)
         if isSettled, state.isPaused { emit(.alarm(automationID: definition.id, isOver: false)) }
         decideSchedules(of: definition.id, from: kept, now)
     }
