@@ -9,7 +9,7 @@ import Transport
 /// A registry that is stopped while it waits in the middle of a change.
 @Suite struct StoppedRegistryTests {
     /// What the registry waits for when it is stopped.
-    enum Moment: CaseIterable, Sendable {
+    enum Moment: Sendable {
         /// The tenure of a new camera.
         case tenure
         /// What was saved about the outputs of a new camera.
@@ -18,6 +18,8 @@ import Transport
         case addition
         /// A service gives a camera up that restarts.
         case removal
+        /// A service gives the first of two cameras up that are removed.
+        case removals
     }
 
     /// Stops a registry when it comes to a moment. It also grants tenures, and counts those that are not given back.
@@ -41,7 +43,9 @@ import Transport
 
         func release(_ tenure: Tenure) async { tenures.withLock { $0 -= 1 } }
         func add(_ station: CameraStation) async { await reach(.addition) }
-        func remove(_ deviceID: String, because end: StationEnd) async { await reach(.removal) }
+        func remove(_ deviceID: String, because end: StationEnd) async {
+            await reach(end == .removed ? .removals : .removal)
+        }
     }
 
     private static func camera(_ id: String, _ pull: PullMode) -> CameraSettings {
@@ -50,7 +54,7 @@ import Transport
         return settings
     }
 
-    @Test(arguments: Moment.allCases)
+    @Test(arguments: [Moment.tenure, .outputs, .addition, .removal])
     func `a change that was under way when the cameras were stopped starts nothing`(moment: Moment) async throws {
         let world = try RegistryWorld()
         let stopper = Stopper(at: moment)
@@ -74,6 +78,28 @@ import Transport
         #expect(sources.withLock { $0.allSatisfy { !$0.isRunning } })
         // Nothing was asked for the second camera, and what the first one had is free for another gateway.
         #expect(!sources.withLock { $0.contains { $0.url == "b" } })
+        #expect(stopper.tenures.withLock { $0 } == 0)
+        stopper.registry.withLock { $0 = nil }
+        world.relay.stop()
+    }
+
+    @Test func `cameras that a change has yet to remove are stopped with the others`() async throws {
+        let world = try RegistryWorld()
+        let stopper = Stopper(at: .removals)
+        let sources = Locked<[TestSource]>([])
+        let registry = CameraRegistry(
+            users: [stopper], relay: world.relay, transcoding: TranscodingBudget(cores: 2),
+            savedOutputs: { _ in OutputPolicy() }, tenures: Tenures(stopper)
+        ) { camera throws(SourceMaker.Failure) in
+            let source = TestSource(camera.id)
+            sources.withLock { $0.append(source) }
+            return source
+        }
+        _ = await registry.apply(["a", "b", "c"].map { Self.camera($0, .always) })
+        stopper.registry.withLock { $0 = registry }
+        // The registry is stopped while it removes the first of two.
+        _ = await registry.apply([Self.camera("c", .always)])
+        #expect(sources.withLock { $0.count == 3 && $0.allSatisfy { !$0.isRunning } })
         #expect(stopper.tenures.withLock { $0 } == 0)
         stopper.registry.withLock { $0 = nil }
         world.relay.stop()

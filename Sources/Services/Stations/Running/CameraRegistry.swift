@@ -107,7 +107,8 @@ public actor CameraRegistry {
     /// Stops every camera permanently. Nothing starts after this, even where ``apply(_:)`` has not returned yet.
     public func stopAll() async {
         isStopped = true
-        let all = running
+        // A change that is under way has another order already, in which those that it removes later are not.
+        let all = Array(byID.values)
         byID = [:]
         // Each may wait a second for its camera.
         await withTaskGroup(of: Void.self) { group in
