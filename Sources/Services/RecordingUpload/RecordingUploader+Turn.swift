@@ -36,7 +36,6 @@ extension RecordingUploader {
                 turn.growth[request.attempt] = state.growing[key]?.file
             }
             let givenUp = state.takeNews()
-            state.willMark(state.news)
             turn.events = state.unreported + state.news
             state.unreported = []
             state.news = []
@@ -98,8 +97,12 @@ extension RecordingUploader {
             if stored.discardFailure == nil, state.discardFailures == turn.discardFailures {
                 state.discardFailures = 0
             }
-            state.wasFailing = state.isFailing
-            return (hadFailed, state.isFailing)
+            // What was completed meanwhile waits for the next turn, and has not failed.
+            let isFailing =
+                state.mustStoreAll || state.discardFailures > 0
+                || turn.unmarked.keys.contains { state.unmarked[$0] != nil }
+            state.wasFailing = isFailing
+            return (hadFailed, isFailing)
         }
         if !hadFailed, let failure = stored.queueFailure ?? stored.markFailure ?? stored.discardFailure {
             report(.storageFailed(failure))

@@ -65,6 +65,8 @@ public final class RecordingUploader: RecordingFollower {
         mutating func takeNews() -> [Task<Void, Never>] {
             let events = queue.takeEvents()
             news += events
+            // At once: until the mark, nobody else knows that they are complete.
+            willMark(events)
             var givenUp: [Task<Void, Never>] = []
             for case .cancel(let attempt) in events {
                 if let task = running[attempt] {
@@ -188,7 +190,7 @@ public final class RecordingUploader: RecordingFollower {
             _ = state.begun?.insert(upload.id)
         }
         // The connection may have ended meanwhile, because its principal lost the right to the footage.
-        if self.destination(description) == nil { state.withLock { $0.queue.endUpload(of: upload.id) } }
+        if self.destination(description) == nil { changeQueue { $0.queue.endUpload(of: upload.id) } }
         wake.yield()
     }
 
@@ -285,7 +287,7 @@ public final class RecordingUploader: RecordingFollower {
         // The disk of the recordings may not have been there before.
         let corrections = Corrections(state.withLock { $0.queue.allSessions }, by: folders)
         for problem in corrections.problems.values { report(.damaged("\(problem)")) }
-        state.withLock { corrections.apply(to: &$0.queue) }
+        changeQueue { corrections.apply(to: &$0.queue) }
         // Recordings that have begun since the start are not among them.
         let current = state.withLock { ($0.begun ?? []).union($0.unmarked.keys) }
         var known: [RecordingSession.ID: UploadSession] = [:]
@@ -294,7 +296,7 @@ public final class RecordingUploader: RecordingFollower {
         }
         var isIncomplete = false
         for session in known.values {
-            let hasEnded = state.withLock { state in
+            let hasEnded = changeQueue { state in
                 guard let connection = session.connection, state.ended[session.id.device]?.contains(connection) == true
                 else { return false }
                 // A damaged queue may not have known it.
@@ -318,7 +320,7 @@ public final class RecordingUploader: RecordingFollower {
                 discarded = try folders.discarded(in: session.folder)
             } catch {
                 report(.damaged("\(error)"))
-                state.withLock { $0.queue.remove(session.id) }
+                changeQueue { $0.queue.remove(session.id) }
                 continue
             }
             state.withLock { state in
@@ -375,6 +377,8 @@ public final class RecordingUploader: RecordingFollower {
     func finished(_ attempt: UInt64, _ outcome: UploadOutcome) {
         state.withLock { state in
             state.running[attempt] = nil
+            // Nobody cancels it any more.
+            state.abandoned.remove(attempt)
             state.queue.finished(attempt, outcome, at: MonotonicClock.now)
         }
         wake.yield()
