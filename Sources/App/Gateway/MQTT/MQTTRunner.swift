@@ -67,6 +67,8 @@ actor MQTTRunner {
         await stop()
         let former = configuration
         configuration = wanted
+        // Those of the former config as well.
+        keepPrefixesLater()
         guard let wanted else {
             await list?.leave()
             persons = TrackedPersons(.nobody)
