@@ -195,12 +195,13 @@ struct TokenCreateCommand: AsyncParsableCommand {
             let data = try await connection.post("/v1/tokens", contentType: "application/json", body: body)
             if json { return printJSON(data) }
             let made = try connection.decode(ListedToken.self, data)
+            // First of all: nobody can read it again, and the names of the devices take another request.
+            if let token = made.token { print(token) }
             let permits = await connection.permits(of: made)
-            guard let token = made.token else {
+            guard made.token != nil else {
                 return printError("\(made.name) signs in with this name and the password: \(permits).")
             }
             printError("Token \(made.id) for \(made.name): \(permits). It is shown only once.")
-            print(token)
         }
     }
 }
