@@ -123,7 +123,8 @@ public final class BrokerConnection: @unchecked Sendable {
 
     /// Ends the connection. The broker does not publish the last will.
     public func stop() {
-        withClient { mosquitto_disconnect($0) }
+        // The thread must not be woken before it can see that this is a stop.
+        withClient(wakes: false) { mosquitto_disconnect($0) }
         stopping.set()
         wait.signal()
     }
@@ -334,7 +335,8 @@ public final class BrokerConnection: @unchecked Sendable {
 
     /// Uses the library's client unless it is closed. The lock is not held during the use, because the library may call
     /// back.
-    private func withClient(_ body: (OpaquePointer) -> Void) {
+    /// - Parameter wakes: whether the connection's thread sends at once what the client was given.
+    private func withClient(wakes: Bool = true, _ body: (OpaquePointer) -> Void) {
         let isOpen = shared.withLock { state in
             guard state.isOpen, !isStopping else { return false }
             state.users += 1
@@ -342,7 +344,7 @@ public final class BrokerConnection: @unchecked Sendable {
         }
         guard isOpen else { return }
         body(client)
-        wait.signal()
+        if wakes { wait.signal() }
         let isLast = shared.withLock { state in
             state.users -= 1
             return !state.isOpen && state.users == 0
