@@ -50,7 +50,8 @@ public final class CameraEventIntake: Sendable {
         return isNew
     }
 
-    /// Ends what is present: nobody would report its end. Readings that come later are ignored.
+    /// Ends what is present: nobody would report its end. Readings that come later are ignored. If another thread is reporting
+    /// now, that thread also reports these ends, perhaps after this has returned.
     public func end() {
         state.withLock { state in
             state.hasEnded = true
