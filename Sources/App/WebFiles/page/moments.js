@@ -5,7 +5,7 @@ import { element, setText } from "./dom.js";
 let day = "";
 
 /**
- * A moment in words, as short as it can be: the time of today, else with its day. It gets its day when today is over.
+ * A moment in words, as short as it can be: the time of today, else with its day. It shows its date once the day is over.
  * @param {string} time
  */
 export function momentElement(time) {
