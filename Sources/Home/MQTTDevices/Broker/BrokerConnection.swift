@@ -28,6 +28,7 @@ public final class BrokerConnection: @unchecked Sendable {
     /// The library's client. Only this file and ``configure()`` use it.
     let client: OpaquePointer
     private let wait: BrokerWait
+    private let pause: Int32
     private let report: @Sendable (Event) -> Void
     private let shared = Locked(Shared())
     private let queue: Locked<MessageQueue>
@@ -62,8 +63,10 @@ public final class BrokerConnection: @unchecked Sendable {
         try self.init(settings: settings, limits: .init(), report: report)
     }
 
+    /// - Parameter pause: how many milliseconds the thread waits at most before it looks what is due.
     init(
-        settings: BrokerSettings, limits: MessageQueue.Limits, report: @escaping @Sendable (Event) -> Void
+        settings: BrokerSettings, limits: MessageQueue.Limits, pause: Int32 = 500,
+        report: @escaping @Sendable (Event) -> Void
     ) throws(BrokerFailure) {
         Self.prepareLibrary
         wait = try BrokerWait()
@@ -73,6 +76,7 @@ public final class BrokerConnection: @unchecked Sendable {
         self.client = client
         self.settings = settings
         self.report = report
+        self.pause = pause
         queue = Locked(MessageQueue(limits: limits))
         do throws(BrokerFailure) {
             try configure()
@@ -184,7 +188,7 @@ public final class BrokerConnection: @unchecked Sendable {
             client, settings.host, Int32(settings.port), Int32(settings.keepAliveSeconds))
         guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { return failure(code) }
         while !isStopping {
-            let code = wait.serve(client, atMost: 500)
+            let code = wait.serve(client, atMost: pause)
             acknowledgeAtOnce()
             let isConnected = if case .connected = state { true } else { false }
             guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
