@@ -18,12 +18,15 @@ final class DrainingPort {
     /// The processor time that emptying the socket has taken, in nanoseconds.
     private(set) var processorTime: Int64 = 0
 
-    init() throws {
+    /// - Parameter takesRuns: whether the kernel hands over a run of datagrams whole. It then does not cut the run inside the
+    ///   sender's call, as it does not either when a network card cuts it.
+    init(takesRuns: Bool = false) throws {
         var configuration = UDPPort.Configuration()
         configuration.ipv6Address = nil
         configuration.receiveBufferSize = 16 << 20
         port = try UDPPort(configuration)
-        buffers = try DatagramBuffers(capacity: 256)
+        if takesRuns { port.receiveRuns() }
+        buffers = try takesRuns ? .forRuns(capacity: 32) : DatagramBuffers(capacity: 256)
     }
 
     /// The address of viewer `index`.

@@ -11,6 +11,8 @@ import Transport
 public struct LatencyMeasurement: Codable, Hashable, Sendable {
     /// How many viewers there were.
     public var viewers: Int
+    /// How many shards served them.
+    public var shards: Int
     /// From handing a frame in to the arrival of each of its packets at a viewer's socket, in milliseconds.
     public var p50: Double
     public var p95: Double
@@ -22,25 +24,27 @@ public struct LatencyMeasurement: Codable, Hashable, Sendable {
     public var lost: Int
 }
 
-/// Measures the path of a packet from the source's thread to the viewers' sockets, with the relay's real thread, at the
+/// Measures the path of a packet from the source's thread to the viewers' sockets, with the relay's real threads, at the
 /// rate of a camera of 15 frames a second.
 ///
 /// The figure includes the time until the receiving thread is scheduled, so a busy machine makes it larger.
 public struct LatencyBenchmark {
     private let viewers: Int
+    private let shards: Int
     private let frames: Int
 
-    /// Prepares for `viewers` viewers, 1 to 1,000, and `seconds` seconds, 1 to 20.
-    public init(viewers: Int, seconds: Int) {
+    /// Prepares for `viewers` viewers, 1 to 1,000, on `shards` shards, 1 to 64, and for `seconds` seconds, 1 to 20.
+    public init(viewers: Int, shards: Int, seconds: Int) {
         self.viewers = min(max(viewers, 1), 1000)
+        self.shards = min(max(shards, 1), UDPPortGroup.maximumCount)
         // Nothing answers the consent checks, so the viewers would end after 30 seconds.
         frames = min(max(seconds, 1), 20) * 15
     }
 
     /// Measures.
     public func measure() throws -> LatencyMeasurement {
-        let drain = try DrainingPort()
-        let relay = try ThreadedBenchmarkRelay(drain: drain)
+        let drain = try DrainingPort(takesRuns: true)
+        let relay = try ThreadedBenchmarkRelay(shards: shards, drain: drain)
         defer { relay.relay.stop() }
         let maker = try ViewerMaker(relay: relay, drain: drain)
         for index in 0..<viewers { try maker.connect(index, to: relay.track) }
@@ -56,7 +60,7 @@ public struct LatencyBenchmark {
             let p99 = arrivals.milliseconds.percentile(0.99), let maximum = arrivals.milliseconds.max()
         else { throw BenchmarkFailure("no packet arrived") }
         return LatencyMeasurement(
-            viewers: viewers, p50: p50, p95: p95, p99: p99, maximum: maximum, packets: arrivals.milliseconds.count,
+            viewers: viewers, shards: shards, p50: p50, p95: p95, p99: p99, maximum: maximum, packets: arrivals.milliseconds.count,
             lost: expected - arrivals.milliseconds.count)
     }
 }
@@ -88,7 +92,7 @@ private struct Arrivals {
     }
 }
 
-/// A relay with one track, on its real thread.
+/// A relay with one track, on its real threads.
 private final class ThreadedBenchmarkRelay: ConnectableRelay {
     let track = TrackID(camera: "benchmark", index: 0)
     let relay: MediaRelay
@@ -96,11 +100,11 @@ private final class ThreadedBenchmarkRelay: ConnectableRelay {
     let address: TransportAddress
     private let drain: DrainingPort
 
-    init(drain: DrainingPort) throws {
+    init(shards: Int, drain: DrainingPort) throws {
         self.drain = drain
-        let port = try UDPPort.benchmark()
-        address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
-        relay = try MediaRelay(port: port)
+        let ports = try UDPPortGroup(.benchmark, count: shards)
+        address = TransportAddress(ipv4: 0x7F00_0001, port: ports.localPort)
+        relay = try MediaRelay(ports: ports)
         guard let inlet = relay.setTracks(camera: track.camera, [.benchmark]).first else {
             throw BenchmarkFailure("the relay did not make an inlet")
         }

@@ -30,7 +30,7 @@ public final class ShardedRelayBenchmark: Sendable {
     private let viewers: Int
     private let group: SteppedRelayGroup
     private let inlet: TrackInlet
-    private let barrier: Barrier
+    private let barrier: SpinningBarrier
     private let result: Mutex<Result>
 
     private struct Result {
@@ -47,7 +47,7 @@ public final class ShardedRelayBenchmark: Sendable {
         self.viewers = min(max(viewers, self.shards), 1000)
         group = try SteppedRelayGroup(shards: self.shards)
         inlet = try SteppedBenchmarkRelay.makeTrack(of: group)
-        barrier = Barrier(self.shards)
+        barrier = SpinningBarrier(self.shards)
         result = Mutex(Result(costs: Array(repeating: [], count: self.shards)))
     }
 
@@ -136,25 +136,5 @@ public final class ShardedRelayBenchmark: Sendable {
             }
         }
         result.withLock { $0.overflowed += drain.overflowed }
-    }
-}
-
-/// Lets threads wait for each other.
-private final class Barrier: @unchecked Sendable {
-    // Proof for @unchecked: the pointer is never changed, and only POSIX functions use the barrier. Any thread may call
-    // them.
-    private let barrier = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
-
-    init(_ threads: Int) {
-        pthread_barrier_init(barrier, nil, UInt32(threads))
-    }
-
-    deinit {
-        pthread_barrier_destroy(barrier)
-        barrier.deallocate()
-    }
-
-    func wait() {
-        pthread_barrier_wait(barrier)
     }
 }

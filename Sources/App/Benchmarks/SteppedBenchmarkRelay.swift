@@ -12,12 +12,12 @@ extension RelayTrackDescription {
     }
 }
 
-extension UDPPort {
+extension UDPPort.Configuration {
     /// A port on 127.0.0.1 that the kernel chooses.
-    static func benchmark() throws -> UDPPort {
+    static var benchmark: UDPPort.Configuration {
         var configuration = UDPPort.Configuration.loopback()
         configuration.ipv6Address = nil
-        return try UDPPort(configuration)
+        return configuration
     }
 }
 
@@ -30,7 +30,7 @@ final class SteppedBenchmarkRelay: ConnectableRelay {
 
     /// The only shard of a relay with `cameras` cameras.
     init(drain: DrainingPort, cameras: Int = 1) throws {
-        let port = try UDPPort.benchmark()
+        let port = try UDPPort(.benchmark)
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         let shard = SteppedRelay(port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)
         self.shard = shard
@@ -41,7 +41,7 @@ final class SteppedBenchmarkRelay: ConnectableRelay {
 
     /// Shard number `shard` of a group that has the first camera's track.
     init(drain: DrainingPort, group: SteppedRelayGroup, shard: Int, inlet: TrackInlet) throws {
-        let port = try UDPPort.benchmark()
+        let port = try UDPPort(.benchmark)
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         self.shard = SteppedRelay(
             shard, of: group, port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)

@@ -32,7 +32,7 @@ public final class WakeUpBenchmark {
     public init(cameras: Int) throws {
         let cameras = min(max(cameras, 1), 1000)
         let now = MonotonicClock.now
-        let shard = SteppedRelay(port: try UDPPort.benchmark(), at: now)
+        let shard = SteppedRelay(port: try UDPPort(.benchmark), at: now)
         self.cameras = cameras
         self.shard = shard
         self.now = now
