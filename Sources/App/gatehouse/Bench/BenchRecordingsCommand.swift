@@ -17,7 +17,7 @@ struct BenchRecordingsCommand: AsyncParsableCommand {
     var segments = 1_000_000
 
     @Option(
-        help: ArgumentHelp("A folder on the disk to measure, for a temporary folder.", valueName: "folder"))
+        help: ArgumentHelp("A folder on the disk to measure. A temporary folder is made in it.", valueName: "folder"))
     var folder: String?
 
     @Flag(help: "Print one JSON object per line.")

@@ -7,7 +7,8 @@ import HomeTypes
 /// `gatehouse recordings`: what the gateway has recorded.
 struct RecordingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "recordings", abstract: "List, export, play, delete, check and upload recordings.",
+        commandName: "recordings",
+        abstract: "List, export, play, delete and check recordings, and manage upload endpoints.",
         discussion: """
             A time is like 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, or how long ago: 30m, 1h, 2d. verify and \
             rebuild-index read the state folder itself; the other commands ask the gateway.

@@ -129,10 +129,10 @@ struct EndpointsDeleteCommand: AsyncParsableCommand {
 /// What an endpoint consists of, on the command line, in files and in the environment.
 struct EndpointSettings: ParsableArguments {
     static let discussion = """
-        Without options for a store it is an HTTPS server, with a client certificate or without one. A store that \
-        speaks S3 has --region and --access-key-id.
+        An endpoint is an HTTPS server, with or without a client certificate. With --region and --access-key-id, it \
+        is an S3-compatible store.
 
-        The environment may hold what --client-key, --secret-file and --session-token-file would name: \
+        The environment may hold what the files of --client-key, --secret-file and --session-token-file contain: \
         GATEHOUSE_UPLOAD_KEY (the key in PEM), GATEHOUSE_UPLOAD_SECRET and GATEHOUSE_UPLOAD_SESSION_TOKEN.
         """
 
