@@ -111,7 +111,7 @@ test("a run that is opened, and that goes on, keeps the focus", async () => {
   answer = async (path) => Response.json(path.includes("/runs/") ? { id: "r1", entries: [] } : { runs: [{ id: "r1", startedAt: "2026-03-01T10:00:00Z" }] });
   let tell = () => {};
   openAutomation({ ...context, listen: (listener) => {
-    tell = listener;
+    tell = listener.changed;
     return () => {};
   } }, "a1");
   await settle();

@@ -99,11 +99,11 @@ export async function getSuggestions(structure) { return (await send("GET", `${u
 /**
  * The runs of an automation, the newest first.
  * @param {string} id
- * @param {string} [before]
+ * @param {{ limit: number, before?: string | undefined }} part before: the `next` of an earlier answer
  * @returns {Promise<{ runs: Run[], next?: string }>}
  */
-export async function getRuns(id, before) {
-  const query = new URLSearchParams({ limit: "20", ...(before ? { before } : {}) });
+export async function getRuns(id, { limit, before }) {
+  const query = new URLSearchParams({ limit: String(limit), ...(before ? { before } : {}) });
   return send("GET", `${at(id)}/runs?${query}`);
 }
 

@@ -17,6 +17,13 @@ import { inWords } from "./words.js";
  */
 
 /**
+ * What a dialog learns from the list that opened it.
+ * @typedef {object} Listener
+ * @property {(automation: Automation | null, id: string) => void} changed null: it was deleted
+ * @property {() => void} caughtUp the list was read again, because events may have been left out
+ */
+
+/**
  * What a dialog about an automation needs of the list that opened it.
  * @typedef {object} Context
  * @property {import("./home.js").Home} home
@@ -24,14 +31,15 @@ import { inWords } from "./words.js";
  * @property {(automation: Automation) => boolean} isOfOthers whether it belongs to somebody else
  * @property {import("./automation-words.js").NameOf} nameOf
  * @property {(id: string) => Automation | undefined} known
- * @property {(listener: (automation: Automation | null, id: string) => void) => () => void} listen calls the listener for
- *   each change, until the function that it returns is called
+ * @property {(listener: Listener) => () => void} listen calls the listener until the function that it returns is called
  * @property {(automation: Automation) => void} keep
  * @property {(id: string) => void} forget
  */
 
 // More runs than this are looked for by their moment.
 const mostRuns = 200;
+// So many runs are added at once.
+const moreRuns = 20;
 
 /**
  * Opens an automation: what it does, its runs, and why it ran or did not.
@@ -49,8 +57,9 @@ class AutomationDetails {
     this.context = context;
     this.id = id;
     this.automation = /** @type {Automation} */ (context.known(id));
-    this.unlisten = context.listen((automation, changed) => {
-      if (changed === id) this.changed(automation);
+    this.unlisten = context.listen({
+      changed: (automation, changed) => { if (changed === id) this.changed(automation); },
+      caughtUp: () => this.rereadRuns(),
     });
     const { node, heading, body } = openDialog(this.automation.name, "automation-dialog", () => {
       this.isClosed = true;
@@ -81,6 +90,12 @@ class AutomationDetails {
     this.buttons.node.prepend(edit.node);
     /** @type {Map<string, { row: HTMLElement, details: HTMLDetailsElement, summary: HTMLElement, requests: Newest }>} */
     this.drawings = new Map();
+    this.requests = new Newest();
+    /**
+     * The runs that events have described while runs are read: that is newer.
+     * @type {Set<Set<string>>}
+     */
+    this.reads = new Set();
     this.runs = element("ul", "runs");
     this.runsMessage = element("p", "recordings-message", t("automationDetails.looking"));
     this.runsMessage.setAttribute("role", "status");
@@ -155,21 +170,55 @@ class AutomationDetails {
     return element("div", "", form, answer);
   }
 
+  /** Reads the runs before those that are shown. */
   async readRuns() {
+    // What is being read brings earlier runs as well.
+    if (this.reads.size > 0) return;
     this.more.node.disabled = true;
+    await this.read({ limit: moreRuns, before: this.next });
+    this.more.node.disabled = false;
+  }
+
+  /**
+   * Reads the runs that are shown again, and those since then: what happened without a connection may come as no event. Runs that
+   * are not among the newest any more leave the list, so that it has no gap.
+   */
+  rereadRuns() {
+    return this.read({ limit: Math.min(mostRuns, this.drawings.size + moreRuns) }, (runs, reported) => {
+      const listed = new Set(runs.map(({ id }) => id));
+      for (const id of this.drawings.keys()) if (!listed.has(id) && !reported.has(id)) this.drawings.delete(id);
+      const rows = runs.flatMap(({ id }) => this.drawings.get(id)?.row ?? []);
+      // Those that began meanwhile. The latest was added last.
+      for (const [id, { row }] of this.drawings) if (!listed.has(id)) rows.unshift(row);
+      arrange(this.runs, rows);
+      while (this.drawings.size > mostRuns) this.dropLast();
+    });
+  }
+
+  /**
+   * @param {{ limit: number, before?: string | undefined }} part
+   * @param {(runs: Run[], reported: Set<string>) => void} [shown] called when the runs are in the list
+   */
+  async read(part, shown = () => {}) {
+    /** @type {Set<string>} */
+    const reported = new Set();
+    this.reads.add(reported);
+    const request = this.requests.begin();
     try {
-      const { runs, next } = await getRuns(this.id, this.next);
-      if (this.isClosed) return;
-      for (const run of runs) this.showRun(run, false);
+      const { runs, next } = await getRuns(this.id, part);
+      if (this.isClosed || !request.takes()) return;
+      for (const run of runs) if (!reported.has(run.id)) this.showRun(run);
+      shown(runs, reported);
       this.next = next;
       const isFull = this.runs.childElementCount >= mostRuns;
       this.more.node.hidden = !next || isFull;
       this.sayRuns(this.runs.childElementCount === 0 ? t("automationDetails.itHasNotRunYet") : isFull && next
         ? t("automationDetails.moreRuns") : "");
     } catch (error) {
-      if (!this.isClosed) this.sayRuns(inWords(error, "automate").message);
+      if (!this.isClosed && request.isLast()) this.sayRuns(inWords(error, "automate").message);
+    } finally {
+      this.reads.delete(reported);
     }
-    this.more.node.disabled = false;
   }
 
   /** @param {string} text */
@@ -180,9 +229,10 @@ class AutomationDetails {
 
   /**
    * @param {Run} run
-   * @param {boolean} isNews whether it was told just now, and belongs at the top
+   * @param {boolean} [isNews] whether it was reported just now, and belongs at the top
    */
-  showRun(run, isNews) {
+  showRun(run, isNews = false) {
+    if (isNews) for (const reported of this.reads) reported.add(run.id);
     const words = [element("strong", "", momentElement(run.startedAt)),
       ` ${run.text || [run.trigger?.text, endWords(run.end)].filter(Boolean).join(": ")}`];
     const known = this.drawings.get(run.id);

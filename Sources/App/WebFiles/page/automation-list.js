@@ -44,7 +44,7 @@ class AutomationList {
     this.watcher = null;
     this.isArranging = false;
     this.isLoaded = false;
-    /** @type {Set<(automation: Automation | null, id: string) => void>} */
+    /** @type {Set<import("./automation-details.js").Listener>} */
     this.listeners = new Set();
     this.place = element("select");
     this.place.setAttribute("aria-label", t("automationList.home"));
@@ -120,6 +120,7 @@ class AutomationList {
       if (!await this.store.load(() => getAutomations(structureID))) return;
       this.isLoaded = true;
       this.arrange();
+      for (const listener of this.listeners) listener.caughtUp();
     } catch (error) {
       this.say(inWords(error, "automate").message);
     }
@@ -134,7 +135,7 @@ class AutomationList {
   /** @param {string} id */
   changed(id) {
     const automation = this.store.automations.get(id) ?? null;
-    for (const listener of this.listeners) listener(automation, id);
+    for (const listener of this.listeners) listener.changed(automation, id);
     const row = this.rows.get(id);
     if (row && automation && row.automation.name === automation.name) row.show(automation);
     else this.arrangeSoon();
