@@ -134,9 +134,17 @@ test("somebody who signs out leaves no dialog and no question", async () => {
 
 /** Opens the dialog of rooms. */
 function openRooms() {
+  let followed = () => {};
   const home = {
     structures: new Map([["s1", { id: "s1", name: "Home", timeZone: "Europe/Berlin" }]]), rooms: new Map([["r1", { id: "r1", name: "Hall", structureID: "s1" }]]),
-    place: (known, id, one) => known.set(id, one),
+    place: (known, id, one) => {
+      known.set(id, one);
+      followed();
+    },
+    followPlaces: (follower) => {
+      followed = follower;
+      return () => {};
+    },
   };
   openPlaces(home, "s1", { may: () => true });
 }

@@ -92,11 +92,20 @@ test("a camera of the config file that was looked at has the focus again", async
 });
 
 test("a room that is renamed has the focus again, and one that is removed leaves it to the next", async () => {
+  let followed = () => {};
   const room = (id, name) => [id, { id, name, structureID: "s1" }];
   const home = {
     structures: new Map([["s1", { id: "s1", name: "Home", timeZone: "Europe/Berlin" }]]),
     rooms: new Map([room("r1", "Attic"), room("r2", "Hall"), room("r3", "Study")]),
-    place: (known, id, one) => (one ? known.set(id, one) : known.delete(id)),
+    place: (known, id, one) => {
+      if (one) known.set(id, one);
+      else known.delete(id);
+      followed();
+    },
+    followPlaces: (follower) => {
+      followed = follower;
+      return () => {};
+    },
   };
   openPlaces(home, "s1", { may: () => false });
   const field = (label) => body.querySelectorAll("input").find((one) => named(one) === label);

@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
 import { closeDialogs } from "../../Sources/App/WebFiles/page/dialog.js";
+import { Home } from "../../Sources/App/WebFiles/page/home.js";
+import { Expectations } from "../../Sources/App/WebFiles/page/optimism.js";
 import { openPlaces } from "../../Sources/App/WebFiles/page/places-dialog.js";
 import { replace, replaceDocument, restore } from "./elements.js";
 
 let body;
 let home;
+const room = (id, name) => ({ id, name, structureID: "s1" });
 let requests = [];
 let isRefused = false;
 const settle = async () => { for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate); };
@@ -19,12 +22,9 @@ beforeEach(() => {
     if (isRefused) return Response.json({ error: { status: "INVALID_ARGUMENT", message: "no" } }, { status: 400 });
     return Response.json({ id: "r9" });
   });
-  const room = (id, name) => [id, { id, name, structureID: "s1" }];
-  home = {
-    structures: new Map([["s1", { id: "s1", name: "Home", timeZone: "Europe/Berlin" }]]),
-    rooms: new Map([room("r1", "Hall"), room("r2", "Study")]),
-    place: (known, id, one) => (one ? known.set(id, one) : known.delete(id)),
-  };
+  home = new Home({ kinds: [], expectations: new Expectations(), rights: { may: () => true }, more: () => {} }, { show: () => {}, hide: () => {} }, () => []);
+  home.structures.set("s1", { id: "s1", name: "Home", timeZone: "Europe/Berlin" });
+  for (const [id, name] of [["r1", "Hall"], ["r2", "Study"]]) home.rooms.set(id, room(id, name));
   openPlaces(home, "s1", { may: () => true });
 });
 afterEach(restore);
@@ -86,7 +86,48 @@ test("what is made, named or removed after a sign-out is not in the home of the 
     await done;
     assert.deepEqual([home.structures.size, home.rooms.size], [0, 0]);
     home.structures.set("s1", { id: "s1", name: "Home", timeZone: "Europe/Berlin" });
-    home.rooms.set("r1", { id: "r1", name: "Hall", structureID: "s1" });
+    home.rooms.set("r1", room("r1", "Hall"));
     openPlaces(home, "s1", { may: () => true });
   }
+});
+
+const dialog = () => body.querySelectorAll(".places-dialog")[0];
+const names = () => dialog().querySelectorAll("input").map((one) => one.getAttribute("aria-label")).filter((one) => one?.startsWith("Name of "));
+
+test("rooms that others add, rename and remove are so in the open dialog", () => {
+  home.place(home.rooms, "r3", room("r3", "Attic"));
+  home.place(home.rooms, "r1", room("r1", "Wintergarden"));
+  home.place(home.rooms, "r2", null);
+  assert.deepEqual(names(), ["Name of this home", "Name of Attic", "Name of Wintergarden", "Name of the new home"]);
+  assert.equal(field("Name of Wintergarden").value, "Wintergarden");
+});
+
+test("a room that others rename keeps what somebody is entering for it, and the focus", async () => {
+  const study = field("Name of Study");
+  study.value = "Libr";
+  study.focus();
+  home.place(home.rooms, "r2", room("r2", "Attic"));
+  assert.deepEqual([names()[1], study.value, document.activeElement === study], ["Name of Attic", "Libr", true]);
+  study.value = "Library";
+  await submit(study);
+  assert.deepEqual([requests, home.rooms.get("r2")], [[["PATCH", "/v1/rooms/r2", { name: "Library" }]], room("r2", "Library")]);
+});
+
+test("what others change of a home is in the open dialog, except where somebody has entered something else", () => {
+  field("Address").value = "1 Main Street";
+  home.place(home.structures, "s1", { id: "s1", name: "Lake house", timeZone: "Europe/Oslo", address: "Elsewhere", latitude: 59.9 });
+  assert.deepEqual(["Name of this home", "Time zone", "Degrees north", "Address"].map((label) => field(label).value),
+    ["Lake house", "Europe/Oslo", "59.9", "1 Main Street"]);
+  assert.match(dialog().textContent, /^Lake house/);
+  assert.equal(dialog().querySelectorAll("button").at(-1).title, "Remove Lake house");
+});
+
+test("what changed while the page had no connection is in the open dialog, too", async () => {
+  await home.load(async () => ({ structures: [{ id: "s1", name: "Home", timeZone: "Europe/Berlin" }], rooms: [room("r2", "Study"), room("r4", "Sauna")], devices: [] }));
+  assert.deepEqual(names().slice(1, -1), ["Name of Sauna", "Name of Study"]);
+});
+
+test("the dialog of a home that others remove closes", () => {
+  home.place(home.structures, "s1", null);
+  assert.deepEqual([dialog(), home.followers.size], [undefined, 0]);
 });

@@ -58,6 +58,8 @@ export class Home {
      * @type {Set<Set<string>>}
      */
     this.loads = new Set();
+    /** @type {Set<() => void>} */
+    this.followers = new Set();
     this.isArranging = false;
     // Tiles near the part of the page that is seen have panels. Those of cameras always do.
     /** @type {WeakMap<Element, Tile>} */
@@ -160,7 +162,20 @@ export class Home {
     if (place) known.set(id, place);
     else known.delete(id);
     this.arrangeSoon();
+    this.followed();
   }
+
+  /**
+   * Calls the follower after each change of structures and rooms, until the function that it returns is called.
+   * @param {() => void} follower
+   * @returns {() => void}
+   */
+  followPlaces(follower) {
+    this.followers.add(follower);
+    return () => { this.followers.delete(follower); };
+  }
+
+  followed() { for (const follower of this.followers) follower(); }
 
   /**
    * Reads the home, and shows exactly what was read. An event that came meanwhile is newer.
@@ -187,6 +202,7 @@ export class Home {
       this.loads.delete(touched);
     }
     this.arrange();
+    this.followed();
   }
 
   /** Puts everything in its place, once for many events. */

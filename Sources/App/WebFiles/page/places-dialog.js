@@ -14,7 +14,9 @@ import { t } from "./text.js";
  */
 export function openPlaces(home, structureID, rights) { return new PlacesDialog(home, structureID, rights); }
 
-/** The rooms of a structure, and the structures: they are made, renamed and removed here. */
+/**
+ * The rooms of a structure, and the structures: they are made, renamed and removed here. The dialog shows what others change, too.
+ */
 class PlacesDialog {
   /**
    * @param {import("./home.js").Home} home
@@ -25,16 +27,22 @@ class PlacesDialog {
     this.home = home;
     this.id = structureID;
     this.rights = rights;
-    const { node, heading, body } = openDialog(t("placesDialog.rooms"), "places-dialog");
+    const { node, heading, body } = openDialog(t("placesDialog.rooms"), "places-dialog", () => this.unfollow());
     this.node = node;
     this.heading = heading;
     this.body = body;
     this.fault = new DialogFault();
     this.list = element("ul", "rooms");
-    /** @type {Map<string, { name: string, node: HTMLElement }>} */
+    /** @type {Map<string, RoomRow>} */
     this.rows = new Map();
     /** @type {Button | null} */
     this.bin = null;
+    /**
+     * The fields for what the gateway knows of the structure.
+     * @type {Partial<Record<keyof Written, HTMLInputElement | null>>}
+     */
+    this.fields = {};
+    this.unfollow = home.followPlaces(() => this.refresh());
     this.draw();
     this.refresh();
     keepEntered(node, () => changedFields(body));
@@ -44,10 +52,11 @@ class PlacesDialog {
     const structure = this.home.structures.get(this.id);
     if (!structure) return;
     const path = `/v1/structures/${encodeURIComponent(this.id)}`;
+    const nameForm = lineForm({ label: t("placesDialog.nameOfThisHome"), value: structure.name, button: t("placesDialog.save"),
+      run: (name) => this.change(() => patch(path, { name }), () => this.learn({ name })) });
+    this.fields.name = nameForm.querySelector("input");
     this.body.replaceChildren(
-      element("h3", "", t("placesDialog.nameOfThisHome")),
-      lineForm({ label: t("placesDialog.nameOfThisHome"), value: structure.name, button: t("placesDialog.save"),
-        run: (name) => this.change(() => patch(path, { name }), () => this.learn({ name })) }),
+      element("h3", "", t("placesDialog.nameOfThisHome")), nameForm,
       element("h3", "", t("placesDialog.whereItIs")), this.whereForm(structure, path),
       element("h3", "", t("placesDialog.rooms")), this.list,
       lineForm({ label: t("placesDialog.newRoom"), button: t("placesDialog.add"), isEmptied: true,
@@ -75,17 +84,17 @@ class PlacesDialog {
     }
     this.heading.textContent = structure.name;
     if (this.bin) this.bin.label = t("placesDialog.removeName", { name: structure.name });
+    const known = written(structure);
+    for (const [name, field] of Object.entries(this.fields)) if (field) follow(field, known[/** @type {keyof Written} */ (name)]);
     const rooms = [...this.home.rooms.values()].filter((room) => room.structureID === this.id).sort(byName);
-    const held = [...this.rows].find(([, { node }]) => node.contains(document.activeElement))?.[0];
-    this.rows = new Map(rooms.map((room) => {
-      const known = this.rows.get(room.id);
-      return [room.id, known?.name === room.name ? known : { name: room.name, node: this.room(room) }];
-    }));
+    this.rows = new Map(rooms.map((room) => [room.id, this.rows.get(room.id) ?? new RoomRow(room, this)]));
+    for (const room of rooms) this.rows.get(room.id)?.show(room);
+    const focused = document.activeElement;
+    const held = [...this.rows.values()].find(({ node }) => node.contains(focused))?.node;
     keepFocus(this.list, () => {
       arrange(this.list, [...this.rows.values()].map(({ node }) => node));
-      // A room with another name has another row, perhaps elsewhere.
-      const row = this.rows.get(held ?? "")?.node;
-      if (row && !row.contains(document.activeElement)) row.querySelector("input")?.focus();
+      // A room with another name may have another place, and a row that moves loses the focus.
+      if (held && !held.contains(document.activeElement) && focused instanceof HTMLElement) focused.focus();
     });
   }
 
@@ -103,13 +112,15 @@ class PlacesDialog {
    * @param {import("./types").Structure} structure
    * @param {string} path
    */
-  whereForm({ address, latitude, longitude, timeZone }, path) {
+  whereForm(structure, path) {
+    const { address, latitude, longitude, timeZone } = written(structure);
     const fields = {
-      address: input("text", address ?? "", { maxLength: 500, placeholder: "1 Main Street, Springfield" }),
-      latitude: input("number", latitude === undefined ? "" : String(latitude), { min: "-90", max: "90", step: "any" }),
-      longitude: input("number", longitude === undefined ? "" : String(longitude), { min: "-180", max: "180", step: "any" }),
-      timeZone: input("text", timeZone ?? "", { required: true, placeholder: "Europe/Berlin" }),
+      address: input("text", address, { maxLength: 500, placeholder: "1 Main Street, Springfield" }),
+      latitude: input("number", latitude, { min: "-90", max: "90", step: "any" }),
+      longitude: input("number", longitude, { min: "-180", max: "180", step: "any" }),
+      timeZone: input("text", timeZone, { required: true, placeholder: "Europe/Berlin" }),
     };
+    Object.assign(this.fields, fields);
     const zones = element("datalist");
     zones.id = "time-zones";
     // Browsers of 2021 and before do not list them.
@@ -135,21 +146,6 @@ class PlacesDialog {
     return form;
   }
 
-  /** @param {import("./types").Room} room */
-  room(room) {
-    const path = `/v1/rooms/${encodeURIComponent(room.id)}`;
-    const form = lineForm({ label: t("placesDialog.nameOfName", { name: room.name }), value: room.name, button: t("placesDialog.rename"),
-      run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.rooms, room.id, { ...room, name }); }) });
-    const bin = new Button("bin", t("placesDialog.remove"), async () => {
-      const details = [t("placesDialog.removingRoomEffect")];
-      if (await ask({ question: t("placesDialog.removeTheRoomName", { name: room.name }), details, yes: t("placesDialog.remove"), isDangerous: true }) === null) return;
-      await this.change(() => remove(path), () => { this.home.place(this.home.rooms, room.id, null); });
-    }, "button plain");
-    bin.node.setAttribute("aria-label", t("placesDialog.removeName", { name: room.name }));
-    form.append(bin.node);
-    return element("li", "", form);
-  }
-
   /** @param {string} path */
   async removeStructure(path) {
     const name = this.home.structures.get(this.id)?.name ?? "";
@@ -167,11 +163,70 @@ class PlacesDialog {
     return this.fault.attempt(async () => {
       const answer = await run();
       // Events report it to the home. It may be that of the next person.
-      if (!this.node.isConnected) return;
-      done(answer);
-      this.refresh();
+      if (this.node.isConnected) done(answer);
     });
   }
+}
+
+/** A room: its name, and its removal. */
+class RoomRow {
+  /**
+   * @param {import("./types").Room} room
+   * @param {PlacesDialog} dialog
+   */
+  constructor(room, dialog) {
+    this.room = room;
+    const { home } = dialog;
+    const path = `/v1/rooms/${encodeURIComponent(room.id)}`;
+    const form = lineForm({ label: "", value: room.name, button: t("placesDialog.rename"),
+      run: (name) => dialog.change(() => patch(path, { name }), () => { home.place(home.rooms, room.id, { ...this.room, name }); }) });
+    this.field = form.querySelector("input");
+    this.bin = new Button("bin", t("placesDialog.remove"), async () => {
+      const question = t("placesDialog.removeTheRoomName", { name: this.room.name });
+      if (await ask({ question, details: [t("placesDialog.removingRoomEffect")], yes: t("placesDialog.remove"), isDangerous: true }) === null) return;
+      await dialog.change(() => remove(path), () => { home.place(home.rooms, room.id, null); });
+    }, "button plain");
+    form.append(this.bin.node);
+    this.node = element("li", "", form);
+  }
+
+  /** @param {import("./types").Room} room */
+  show(room) {
+    this.room = room;
+    const { name } = room;
+    const words = t("placesDialog.nameOfName", { name });
+    if (this.field) {
+      this.field.placeholder = words;
+      this.field.setAttribute("aria-label", words);
+      follow(this.field, name);
+    }
+    this.bin.node.setAttribute("aria-label", t("placesDialog.removeName", { name }));
+  }
+}
+
+/**
+ * What the fields of a structure say.
+ * @typedef {{ name: string, address: string, latitude: string, longitude: string, timeZone: string }} Written
+ */
+
+/**
+ * @param {import("./types").Structure} structure
+ * @returns {Written}
+ */
+function written({ name, address, latitude, longitude, timeZone }) {
+  return { name, address: address ?? "", latitude: String(latitude ?? ""), longitude: String(longitude ?? ""), timeZone: timeZone ?? "" };
+}
+
+/**
+ * Shows what the gateway has now, unless somebody has entered something else.
+ * @param {HTMLInputElement} field
+ * @param {string} value
+ */
+function follow(field, value) {
+  if (field.defaultValue === value) return;
+  const isEntered = field.value !== field.defaultValue;
+  field.defaultValue = value;
+  if (!isEntered) field.value = value;
 }
 
 /**
