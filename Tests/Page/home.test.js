@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { APIError } from "../../Sources/App/WebFiles/page/api.js";
 import { cameraSettingsPanel } from "../../Sources/App/WebFiles/page/camera-settings.js";
 import { openDevice } from "../../Sources/App/WebFiles/page/device-dialog.js";
 import { happeningPanel } from "../../Sources/App/WebFiles/page/happening.js";
 import { Home } from "../../Sources/App/WebFiles/page/home.js";
-import { Expectations } from "../../Sources/App/WebFiles/page/optimism.js";
+import { Expectations, lingering } from "../../Sources/App/WebFiles/page/optimism.js";
 import { Rights } from "../../Sources/App/WebFiles/page/rights.js";
 import { answerQuestion, replace, replaceDocument, restore } from "./elements.js";
 
@@ -44,7 +44,10 @@ beforeEach(() => {
     kinds: [view, happeningPanel, cameraSettingsPanel({}, () => {})], expectations: new Expectations(), rights, more: () => {},
   }, { show: () => {}, hide: () => {} }, () => []);
 });
-afterEach(restore);
+afterEach(() => {
+  mock.timers.reset();
+  restore();
+});
 
 const camera = (id) => ({
   id, name: `Camera ${id}`, type: "C", connectivityState: "online", source: { state: "flowing", tracks: [] }, endpoints: [],
@@ -195,4 +198,45 @@ test("saving the room of a device does not take back the name that somebody else
   form.listeners.get("submit")({ preventDefault() {} });
   await settled();
   assert.deepEqual(changes, [["PATCH", { roomID: "r2" }]]);
+});
+
+/** A lamp, while this device's clock is set back by an hour. `pass` lets time pass. */
+function lampWithClockSetBack() {
+  let elapsed = 1000;
+  replace("performance", { now: () => elapsed });
+  mock.timers.enable({ apis: ["Date"], now: new Date(2026, 5, 1, 12, 0, 0) });
+  const lamp = { id: "lamp", name: "Lamp", type: "L", connectivityState: "online", endpoints: [{ id: 1, types: [], traits: { OnOff: { onOff: false } } }] };
+  home.show(lamp);
+  const tile = home.tiles.get("lamp");
+  return {
+    lamp, tile, ask: () => tile.command({ endpoint: 1, trait: "OnOff", command: "on" }, { OnOff: { onOff: true } }),
+    isOn: () => tile.device.endpoints[0].traits.OnOff.onOff,
+    pass: (milliseconds) => {
+      elapsed += milliseconds;
+      mock.timers.setTime(new Date(2026, 5, 1, 11, 0, 0).getTime());
+    },
+  };
+}
+
+test("a device that does not report what was asked for is shown as it is after some seconds, even if the clock is set back", async () => {
+  const { ask, isOn, pass } = lampWithClockSetBack();
+  replace("fetch", async () => Response.json({}));
+  await ask();
+  assert.equal(isOn(), true);
+  pass(lingering - 1);
+  home.tick(true);
+  assert.equal(isOn(), true);
+  pass(1);
+  home.tick(true);
+  assert.equal(isOn(), false);
+});
+
+test("what went wrong with a command is not shown for an hour because the clock is set back", async () => {
+  const { lamp, tile, ask, pass } = lampWithClockSetBack();
+  replace("fetch", async () => Response.json({ error: { status: "UNAVAILABLE", message: "busy" } }, { status: 503 }));
+  await ask();
+  assert.notEqual(tile.message, null);
+  pass(60_000);
+  home.show(lamp);
+  assert.equal(tile.message, null);
 });

@@ -314,7 +314,7 @@ export class Home {
 
   /** @param {boolean} isWholeSecond */
   tick(isWholeSecond) {
-    if (isWholeSecond) for (const id of this.parts.expectations.expire(Date.now())) this.tiles.get(id)?.refresh();
+    if (isWholeSecond) for (const id of this.parts.expectations.expire(performance.now())) this.tiles.get(id)?.refresh();
     for (const tile of this.tiles.values()) if (tile.panels) tile.tick(isWholeSecond);
   }
 

@@ -9,7 +9,7 @@
  * @property {string} attribute
  * @property {unknown} value
  * @property {string} before the value that the gateway had reported, as JSON
- * @property {number} until when it is given up, in milliseconds since 1970; infinite while the command runs
+ * @property {number} until when it is given up, by performance.now(); infinite while the command runs
  */
 
 /** Milliseconds after a command's answer in which the device may report what it has become. */
@@ -53,7 +53,7 @@ export class Expectations {
    * The gateway has accepted the command: its report follows, or nothing does.
    * @param {string} device
    * @param {number} ticket
-   * @param {number} now milliseconds since 1970
+   * @param {number} now by performance.now(), because somebody may set this device's clock
    */
   settle(device, ticket, now) {
     for (const expected of this.devices.get(device)?.values() ?? []) {
@@ -83,7 +83,7 @@ export class Expectations {
 
   /**
    * Gives up what has not been reported.
-   * @param {number} now milliseconds since 1970
+   * @param {number} now by performance.now()
    * @returns {string[]} the devices that look different now
    */
   expire(now) {

@@ -14,9 +14,7 @@ import { t } from "./text.js";
  */
 export function openPlaces(home, structureID, rights) { return new PlacesDialog(home, structureID, rights); }
 
-/**
- * The rooms of a structure, and the structures: they are made, renamed and removed here. The dialog shows what others change, too.
- */
+/** The rooms of a structure, and the structures: they are made, renamed and removed here. What others change appears, too. */
 class PlacesDialog {
   /**
    * @param {import("./home.js").Home} home

@@ -150,7 +150,7 @@ export class Tile {
     this.reported = device;
     this.parts.expectations.report(device);
     // A device that goes on has outlived what was wrong with a command.
-    if (Date.now() > this.readUntil) this.message = null;
+    if (performance.now() > this.readUntil) this.message = null;
     this.refresh();
   }
 
@@ -181,7 +181,7 @@ export class Tile {
   /** @param {Fault | null} fault */
   say(fault) {
     this.message = fault;
-    this.readUntil = this.isCamera ? Infinity : Date.now() + reading;
+    this.readUntil = this.isCamera ? Infinity : performance.now() + reading;
     this.renderShared();
   }
 
@@ -235,7 +235,7 @@ export class Tile {
         } else {
           await writePart(id, request.endpoint, request.trait, request.values);
         }
-        expectations.settle(id, ticket, Date.now());
+        expectations.settle(id, ticket, performance.now());
       } catch (error) {
         expectations.drop(id, ticket);
         this.refresh();
