@@ -167,6 +167,29 @@ private final class RecordingInteraction: TraitInteraction {
         }
     }
 
+    @Test func `24 o'clock ends a day, and no time is later`() throws {
+        typealias Time = Google.TimeTrait.TimeOfDay
+        for time in [
+            Time(hours: 24, minutes: 0), Time(hours: 24, minutes: 0, seconds: 0, nanos: 0), Time(hours: 0, minutes: 30),
+            Time(hours: 23, minutes: 59, seconds: 59, nanos: 999_999_999),
+        ] {
+            #expect(throws: Never.self) { try time.validate() }
+        }
+        for time in [
+            Time(hours: 24, minutes: 30), Time(hours: 24, minutes: 0, seconds: 1),
+            Time(hours: 24, minutes: 0, seconds: 0, nanos: 1), Time(hours: 25, minutes: 0),
+        ] {
+            #expect(throws: HomeError.self) { try time.validate() }
+        }
+        let event = Google.TimeTrait.ScheduledEvent(clockTime: Time(hours: 24, minutes: 30))
+        let error = #expect(throws: HomeError.self) { try event.validate() }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message == "clockTime.hours is 24; what comes after it must be 0 or absent then")
+        // The recorded range is that of the hours.
+        let ranges = Constraint.ranges(of: Time(hours: 24, minutes: 30))
+        #expect(ranges["hours"] == NumberRange(lower: .integer(0), upper: .integer(24)))
+    }
+
     @Test func `an update writes what was set, and returns the attributes`() async throws {
         let interaction = RecordingInteraction(answer: .success(#"{"softLivestreamPrivacyModeEnabled":true}"#))
         let trait = Streams(attributes: .init(hardPrivacyModeOn: true), interaction: interaction)

@@ -235,6 +235,26 @@ def test_a_trait_that_is_like_another_has_its_members_as_well(project):
         ),
         ({"attributes": [{"name": "a", "id": 0, "type": "bool", "minimum": 1, "summary": ""}]}, "not a whole number"),
         ({"attributes": [{"name": "a", "id": 0, "type": "bool"}]}, "summary"),
+        (
+            {"structs": [{"name": "Clock", "summary": "", "end": "hour", "fields": []}]},
+            "the end hour is not a field with a maximum",
+        ),
+        (
+            {
+                "structs": [
+                    {
+                        "name": "Clock",
+                        "summary": "",
+                        "end": "hour",
+                        "fields": [
+                            {"name": "hour", "id": 0, "type": "uint8", "maximum": 24, "summary": ""},
+                            {"name": "minute", "id": 1, "type": "uint16", "summary": ""},
+                        ],
+                    }
+                ]
+            },
+            "minute comes after the end hour and is not of its type",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_what_is_wrong(project, change, words):

@@ -102,6 +102,18 @@ class Struct:
     fields: list[Field]
     # The name of its schema in the OpenAPI document; without one the document repeats the members.
     schema: str | None = None
+    # The field whose maximum is an end that nothing goes beyond: the fields after it are then 0 or absent. 24:00 ends a
+    # day, and 24:30 is not a time.
+    end: str | None = None
+
+    @property
+    def end_field(self) -> Field | None:
+        return next((item for item in self.fields if item.name == self.end), None)
+
+    @property
+    def fields_after_end(self) -> list[Field]:
+        names = [item.name for item in self.fields]
+        return self.fields[names.index(self.end) + 1 :] if self.end in names else []
 
 
 @dataclass

@@ -12,6 +12,7 @@ from .swift_types import (
     enum,
     event_type,
     record,
+    struct_type,
     supports,
     update,
     update_method,
@@ -77,7 +78,7 @@ def trait_file(trait: Trait) -> str:
         "}",
     ]
     parts = [enum(choice) for choice in trait.enums] + [bitmap(choice) for choice in trait.bitmaps]
-    parts += [record(struct.name, struct.summary, struct.fields, trait) for struct in trait.structs]
+    parts += [struct_type(struct, trait) for struct in trait.structs]
     for struct in trait.partial_structs:
         summary = f"{struct.summary} Members that are absent keep their values."
         parts += [record(struct.name, summary, struct.fields, trait)]

@@ -1,6 +1,6 @@
 """The Swift types in a trait's namespace: enums, structs, attributes, commands and events."""
 
-from .model import INTEGERS, PAYLOADS, Choice, Command, Event, Field, Trait
+from .model import INTEGERS, PAYLOADS, Choice, Command, Event, Field, Struct, Trait
 from .swift_text import base_type, capitalized, default, doc, escaped, indented, literal, swift_type
 
 
@@ -35,15 +35,20 @@ def record(
     trait: Trait,
     extra: tuple[str, ...] = (),
     conforms: str = "VocabularyRecord",
+    checks: tuple[str, ...] = (),
 ) -> list[str]:
     return [
         *doc(summary),
         f"public struct {name}: {conforms} {{",
         *(f"    {line}" if line else "" for line in extra),
         *([""] if extra and fields else []),
-        *indented(members(fields, trait, "Creates the value."), 1),
+        *indented(members(fields, trait, "Creates the value.", checks), 1),
         "}",
     ]
+
+
+def struct_type(struct: Struct, trait: Trait) -> list[str]:
+    return record(struct.name, struct.summary, struct.fields, trait, checks=end_check(struct))
 
 
 def attributes(trait: Trait) -> list[str]:
@@ -117,7 +122,7 @@ def setters(target: str, fields: list[Field]) -> list[str]:
     return lines
 
 
-def members(fields: list[Field], trait: Trait, init: str) -> list[str]:
+def members(fields: list[Field], trait: Trait, init: str, more_checks: tuple[str, ...] = ()) -> list[str]:
     """The properties, the initializer, the coding and the validation of a record."""
     lines: list[str] = []
     for field in fields:
@@ -128,7 +133,7 @@ def members(fields: list[Field], trait: Trait, init: str) -> list[str]:
     lines += ["}"]
     if any(field.nullable or field.has_default for field in fields):
         lines += ["", *coding(fields)]
-    checks = [line for field in fields for line in check(field, trait)]
+    checks = [*(line for field in fields for line in check(field, trait)), *more_checks]
     if checks:
         lines += ["", "public func validate(at path: String) throws(HomeError) {", *indented(checks, 1), "}"]
     return lines
@@ -168,8 +173,7 @@ def coding(fields: list[Field]) -> list[str]:
 def check(field: Field, trait: Trait, is_attribute: bool = False) -> list[str]:
     """The statements that check a field against its constraints."""
     place = f'"{field.name}", at: path'
-    doubly = field.optional and field.nullable and not is_attribute
-    value = f"self.{field.name}" + (" ?? nil" if doubly else "")
+    value = checked_value(field, is_attribute)
     lines = []
     if any(choice.name == (field.item or field.type) for choice in trait.enums):
         lines += [f"try Constraint.recognized({value}, {place})"]
@@ -186,6 +190,21 @@ def check(field: Field, trait: Trait, is_attribute: bool = False) -> list[str]:
     if trait.struct(field.item or field.type):
         lines += [f"try Constraint.{'records' if field.item else 'record'}({value}, {place})"]
     return lines
+
+
+def checked_value(field: Field, is_attribute: bool = False) -> str:
+    doubly = field.optional and field.nullable and not is_attribute
+    return f"self.{field.name}" + (" ?? nil" if doubly else "")
+
+
+def end_check(struct: Struct) -> tuple[str, ...]:
+    """The statement that checks that nothing goes beyond the end of a struct's range."""
+    field = struct.end_field
+    if field is None:
+        return ()
+    parts = ", ".join(checked_value(part) for part in struct.fields_after_end)
+    value = checked_value(field)
+    return (f'try Constraint.end({value}, {field.maximum}, parts: [{parts}], "{field.name}", at: path)',)
 
 
 def command_type(command: Command, trait: Trait) -> list[str]:

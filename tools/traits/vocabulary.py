@@ -144,6 +144,8 @@ class Vocabulary:
             for item in fields:
                 check_field(item, types, place)
                 check_default(item, place)
+        for struct in trait.structs:
+            check_end(struct, f"{trait.name}, {struct.name}")
         unique([command.name for command in trait.commands], f"a command of {trait.name}")
         unique([event.name for event in trait.events], f"an event of {trait.name}")
         for choice in [*trait.enums, *trait.bitmaps]:
@@ -167,6 +169,18 @@ def check_field(item: Field, types: set[str], place: str) -> None:
         lowest, highest = INTEGERS[item.type]
         if not lowest <= (item.minimum or 0) <= (item.maximum if item.maximum is not None else highest) <= highest:
             raise VocabularyError(f"{place}: the range of {item.name} does not fit into {item.type}")
+
+
+def check_end(struct: Struct, place: str) -> None:
+    """The field that ends a range has a maximum, and the fields after it are numbers of its type."""
+    if struct.end is None:
+        return
+    field = struct.end_field
+    if field is None or field.maximum is None:
+        raise VocabularyError(f"{place}: the end {struct.end} is not a field with a maximum")
+    for other in struct.fields_after_end:
+        if other.type != field.type:
+            raise VocabularyError(f"{place}: {other.name} comes after the end {field.name} and is not of its type")
 
 
 def check_namespace(trait: Trait, is_vendor: bool) -> None:

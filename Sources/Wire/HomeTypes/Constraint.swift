@@ -17,6 +17,15 @@ public enum Constraint {
             "\(Self.place(name, path)) is \(value); it must be from \(range.lowerBound) to \(range.upperBound)")
     }
 
+    /// Fails for a number that is the end of its range and is not the whole value, like the hour of 24:30.
+    /// - Parameter parts: the numbers that count the parts of the first one.
+    public static func end<Value: BinaryInteger>(
+        _ value: Value?, _ end: Value, parts: [Value?], _ name: String, at path: String
+    ) throws(HomeError) {
+        guard Self.recorder == nil, value == end, parts.contains(where: { ($0 ?? 0) != 0 }) else { return }
+        throw .invalidArgument("\(Self.place(name, path)) is \(end); what comes after it must be 0 or absent then")
+    }
+
     /// Fails unless a text's length in bytes of UTF-8 is in a range.
     public static func length(
         _ value: String?, _ range: some RangeExpression<Int>, _ name: String, at path: String, hint: String = ""

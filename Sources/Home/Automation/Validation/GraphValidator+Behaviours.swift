@@ -90,7 +90,7 @@ extension GraphValidator {
         }
         validate(
             starter.parameters, fields, id, path, entity: entity, record: event, mayBePartial: !isClock)
-        // The vocabulary's constraints are for one field each. 24:30 satisfies them and is not a time.
+        // The vocabulary knows neither which of the times exclude each other nor what a cron expression is.
         if isClock, issues.count == before, let fault = ScheduleRule.fault(of: event.name, starter.parameters) {
             report(path, .unsupportedEntityParameterValue(constraint: fault, id, entityID: entity))
         }

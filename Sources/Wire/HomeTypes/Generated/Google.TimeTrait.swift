@@ -164,6 +164,7 @@ extension Google.TimeTrait {
             try Constraint.range(self.minutes, 0...59, "minutes", at: path)
             try Constraint.range(self.seconds, 0...59, "seconds", at: path)
             try Constraint.range(self.nanos, 0...999999999, "nanos", at: path)
+            try Constraint.end(self.hours, 24, parts: [self.minutes, self.seconds, self.nanos], "hours", at: path)
         }
     }
 
