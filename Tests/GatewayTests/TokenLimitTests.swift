@@ -213,6 +213,41 @@ import Transport
         #expect(home.grants("link") == nil)
     }
 
+    @Test(arguments: [false, true])
+    func `a link that is made when the device has come back outlives its departure`(isReversed: Bool) async throws {
+        let home = await Home()
+        try await home.add("s1", Access([.init([.read, .media], structureID: "s1")]))
+        // The device has left and come back before anybody follows it.
+        try await home.add("link", by: "s1", Access([.init([.view], deviceID: "door")]))
+        let moves = [DeviceMove("door", from: "s1", to: "s2"), DeviceMove("door", from: "s2", to: "s1")]
+        for move in isReversed ? moves.reversed() : moves { try await home.registry.follow(move) }
+        #expect(home.grants("link") == [.init([.view], deviceID: "door")])
+        // The next departure ends it.
+        home.places.withLock { $0["door"] = "s2" }
+        try await home.registry.follow(DeviceMove("door", from: "s1", to: "s2"))
+        #expect(home.grants("link") == nil)
+    }
+
+    @Test func `a device that comes back to a structure that a token has lost leaves its links nothing`() async throws {
+        let home = await Home()
+        let maker = try await home.add("maker", Access([.init([.media], structureID: "s1")]))
+        for name in ["a", "b"] {
+            try await home.add(name, by: "maker", Access([.init([.view], deviceID: "door")]))
+        }
+        home.places.withLock { $0["door"] = "s2" }
+        let (registry, places) = (home.registry, home.places)
+        // Between the ends of the two links, the maker loses the structure, and then the device comes back to it.
+        await registry.observe { name, _ in
+            guard name == "a" else { return }
+            _ = try? await registry.change(maker) { $0.access = Access([.init([.read], structureID: "s2")]) }
+            places.withLock { $0["door"] = "s1" }
+        }
+        try await registry.follow(DeviceMove("door", from: "s1", to: "s2"))
+        #expect(home.grants("maker") == [.init([.read], structureID: "s2")])
+        #expect(home.grants("a") == nil && home.grants("b") == nil)
+        await registry.observe { _, _ in }
+    }
+
     @Test func `a token that lost rights after its request came gives them to nobody`() async throws {
         let home = await Home()
         let maker = try await home.add("maker", Self.everywhere, endsAfter: 3_600)

@@ -26,7 +26,8 @@ extension TokenRegistry {
     /// no longer have, and the grants for this device alone that such tokens have given. Nobody else notices.
     ///
     /// Another change may have moved it on. Each move counts by itself, so that those who lose the device by either of the two
-    /// lose it, in whichever order the moves come here.
+    /// lose it, in whichever order the moves come here. A token that has the device where it is now keeps what it has given of
+    /// it: it may have given that after the device came back, before its departure came here.
     func follow(_ move: DeviceMove) async throws(HomeError) {
         let id = move.deviceID
         let object = Access.Object.device(id, structureID: move.structureID)
@@ -34,7 +35,7 @@ extension TokenRegistry {
         // What cannot be stored must not keep those who lose the device from losing it.
         var failure: HomeError?
         for maker in all {
-            let access = maker.record.access
+            let (makerID, access) = (maker.record.id, maker.record.access)
             let lost = access.scopes(for: formerObject).subtracting(access.scopes(for: object))
             guard !lost.isEmpty else { continue }
             let now = self.now()
@@ -42,7 +43,9 @@ extension TokenRegistry {
                 // It may have ended meanwhile, by itself or with the one that made it.
                 do throws(HomeError) {
                     try await change(made.record.id) { record in
-                        record.access = record.access.without(lost, ofDevice: id)
+                        // The maker may have less than when the move came here, and the device may have moved meanwhile.
+                        let left = lost.subtracting(scopes(of: makerID, forDevice: id))
+                        record.access = record.access.without(left, ofDevice: id)
                         if record.access.grants.isEmpty { record.revoke(at: now) }
                     }
                 } catch {
@@ -56,5 +59,11 @@ extension TokenRegistry {
             await onChange(stored.record.name, access)
         }
         if let failure { throw failure }
+    }
+
+    /// What a token permits of a device, both as they are now.
+    private nonisolated func scopes(of token: String, forDevice id: String) -> Set<Caller.Scope> {
+        guard let access = index.withLock({ $0.records[token]?.record.access }) else { return [] }
+        return access.scopes(for: .device(id, structureID: structure(ofDevice: id)))
     }
 }
