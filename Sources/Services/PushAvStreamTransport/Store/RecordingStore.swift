@@ -252,58 +252,6 @@ public final class RecordingStore: RecordingSink {
         return String(path[..<slash])
     }
 
-    // MARK: The condition
-
-    /// Refuses when fewer bytes than the reserve would be left.
-    private func checkRoom(for count: Int64) throws(RecordingFault) {
-        let (retention, condition) = state.withLock { ($0.retention, $0.condition) }
-        guard let space = try? fileSystem.space(at: layout.root) else { return }
-        var needed = retention.stopsBelow
-        if case .full = condition { needed = retention.resumesAt }
-        guard space.free - count < needed else {
-            if case .full = condition { self.set(.ready) }
-            return
-        }
-        self.set(.full(free: space.free, resumesAt: retention.resumesAt))
-        throw .storageFull(path: layout.root, .reserve(free: space.free))
-    }
-
-    /// Looks whether a full file system has room again, or the other way round.
-    func updateCondition() {
-        try? checkRoom(for: 0)
-    }
-
-    private func hasFailed(_ fault: RecordingFault, chunk: Bool) {
-        if chunk {
-            counting.withLock { counters in
-                if case .storageFull = fault { counters.refusedFull += 1 } else { counters.refusedFaults += 1 }
-            }
-        }
-        switch fault {
-        case .storageFull:
-            let free = (try? fileSystem.space(at: layout.root).free) ?? 0
-            self.set(.full(free: free, resumesAt: retention.resumesAt))
-        case .storage(let path, let reason): self.set(.failing(path: path, reason: reason))
-        case .refused, .unknownSession, .inProgress: break
-        }
-    }
-
-    /// A session has begun, so the file system works.
-    private func hasRecovered() {
-        self.set(.ready)
-    }
-
-    func set(_ condition: StoreCondition) {
-        let isChange = state.withLock { state in
-            defer { state.condition = condition }
-            return switch (state.condition, condition) {
-            case (.ready, .ready), (.full, .full), (.failing, .failing): false
-            default: true
-            }
-        }
-        if isChange { report(.condition(condition)) }
-    }
-
     // MARK: Open recordings
 
     func entry(_ session: RecordingSession.ID) -> Entry? { state.withLock { $0.open[session] } }
@@ -326,6 +274,20 @@ public final class RecordingStore: RecordingSink {
     }
 
     // MARK: What other parts of the store need
+
+    /// How long recordings are kept, and whether the store can record, at the same moment.
+    var retentionAndCondition: (RecordingRetention, StoreCondition) { state.withLock { ($0.retention, $0.condition) } }
+
+    func set(_ condition: StoreCondition) {
+        let isChange = state.withLock { state in
+            defer { state.condition = condition }
+            return switch (state.condition, condition) {
+            case (.ready, .ready), (.full, .full), (.failing, .failing): false
+            default: true
+            }
+        }
+        if isChange { report(.condition(condition)) }
+    }
 
     /// The recordings that could not be completed.
     var incompleteRecordings: Set<RecordingSession.ID> { state.withLock { $0.incomplete } }
