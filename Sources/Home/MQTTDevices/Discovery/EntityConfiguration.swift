@@ -5,16 +5,36 @@ struct EntityConfiguration: Sendable, Hashable {
     /// The suffix of the names of members in messages, for example `_l1`; only Zigbee2MQTT's messages have one.
     let suffix: String
     private let values: [String: JSONValue]
+    /// The bytes that the base topic has added to the message's text.
+    let addedBytes: Int
 
-    /// Reads an object whose keys are already long. `~` at the beginning or the end of a topic becomes the base topic.
+    /// How many bytes the base topic may add. In the messages of devices it adds some hundred, but with a long base a message of
+    /// 128 KiB could stand for a gigabyte.
+    static let mostAddedBytes = 64 << 10
+
+    /// Reads an object whose keys are already long. `~` at the beginning or the end of a topic becomes the base topic, unless
+    /// that adds more than ``mostAddedBytes``.
     init(component: String, _ values: [String: JSONValue], suffix: String = "") {
         self.component = component
         self.suffix = suffix
         var values = values
+        var addedBytes = 0
         if let base = values["~"]?.string {
-            values = values.mapValues { Self.replaced($0, base) }
+            addedBytes = values.values.reduce(0) { $0 + Self.uses($1) } * base.utf8.count
+            if addedBytes <= Self.mostAddedBytes { values = values.mapValues { Self.replaced($0, base) } }
         }
         self.values = values
+        self.addedBytes = addedBytes
+    }
+
+    /// How many texts in a value the base topic is a part of.
+    private static func uses(_ value: JSONValue) -> Int {
+        switch value {
+        case .string(let text): text.hasPrefix("~") || text.hasSuffix("~") ? 1 : 0
+        case .array(let list): list.reduce(0) { $0 + uses($1) }
+        case .object(let members): members.values.reduce(0) { $0 + uses($1) }
+        case .null, .bool, .integer, .number: 0
+        }
     }
 
     private static func replaced(_ value: JSONValue, _ base: String) -> JSONValue {

@@ -73,6 +73,10 @@ struct DeviceRecord: Sendable {
     let key: String
     /// Its entities.
     var entities: Set<String> = []
+    /// The identifiers that were recorded for it.
+    var identifiers: Set<String> = []
+    /// How many of them there may be before those that nothing names are forgotten.
+    var identifierLimit = MQTTHome.maximumFormerIdentifiers
     /// The number of the part that each reported entity belongs to.
     var endpoints: [String: Int] = [:]
     /// What was last reported; nil if nothing was.

@@ -10,6 +10,10 @@ public struct MQTTCounts: Sendable, Hashable {
 
     /// How many of the newest problems are kept.
     static let kept = 32
+    /// The longest reason that is kept, in characters. It may quote what the broker sent.
+    static let longestReason = 200
+    /// How many ignored entities are counted, of all kinds.
+    static let maximumIgnored = 10_000
 
     /// The messages that were handed in.
     public var messages: UInt64 = 0
@@ -24,13 +28,14 @@ public struct MQTTCounts: Sendable, Hashable {
     /// The entities for which the home does not have a trait, by their kind.
     public var ignored: [String: Int] { ignoredEntities.mapValues(\.count) }
     private var ignoredEntities: [String: Set<String>] = [:]
+    private var ignoredCount = 0
 
     /// Nothing was read.
     public init() {}
 
     mutating func refuse(_ topic: String, _ reason: String) {
         refusals += 1
-        Self.keep(Problem(topic: topic, reason: reason), in: &refused)
+        Self.keep(Problem(topic: topic, reason: String(reason.prefix(Self.longestReason))), in: &refused)
     }
 
     /// Forgets the refusals of a topic that describes something else now.
@@ -39,14 +44,14 @@ public struct MQTTCounts: Sendable, Hashable {
     mutating func couldNotRead(_ topic: String, _ reason: String) {
         unreadable += 1
         unreadableMessages.removeAll { $0.topic == topic }
-        Self.keep(Problem(topic: topic, reason: reason), in: &unreadableMessages)
+        Self.keep(Problem(topic: topic, reason: String(reason.prefix(Self.longestReason))), in: &unreadableMessages)
     }
 
     mutating func ignore(_ kind: String, id: String) {
         // The names come from the broker. A kind is counted until there are too many of them.
         guard ignoredEntities[kind] != nil || ignoredEntities.count < 128, kind.utf8.count <= 128 else { return }
-        guard ignoredEntities[kind, default: []].count < 10_000 else { return }
-        ignoredEntities[kind, default: []].insert(id)
+        guard ignoredCount < Self.maximumIgnored else { return }
+        if ignoredEntities[kind, default: []].insert(id).inserted { ignoredCount += 1 }
     }
 
     private static func keep(_ problem: Problem, in list: inout [Problem]) {

@@ -18,8 +18,7 @@ extension MQTTHome {
             return left < right
         }
         guard let first = order.first, let main = used.first?.record.described.device else { return nil }
-        var numbers = partNumbers[record.key] ?? [:]
-        for part in order where numbers[part] == nil { numbers[part] = (numbers.values.max() ?? 0) + 1 }
+        let numbers = numbers(of: order, in: partNumbers[record.key] ?? [:])
         var endpoints: [MQTTEndpoint] = []
         var endpointOfEntity: [String: Int] = [:]
         for part in order {
@@ -45,6 +44,24 @@ extension MQTTHome {
             suggestedRoom: main.suggestedRoom, product: main.product,
             endpoints: endpoints.sorted { $0.number < $1.number })
         return (device, endpointOfEntity, numbers)
+    }
+
+    /// The numbers of a device's parts: those that they have, and for new parts the lowest that are free. Parts that are gone
+    /// keep theirs, because they may return, unless there are too many of them.
+    private func numbers(of parts: [String], in known: [String: Int]) -> [String: Int] {
+        var numbers = known
+        let new = parts.filter { known[$0] == nil }
+        if numbers.count + new.count > Self.maximumNumberedParts {
+            let present = Set(parts)
+            numbers = numbers.filter { present.contains($0.key) }
+        }
+        var used = Set(numbers.values)
+        var next = 1
+        for part in new {
+            while !used.insert(next).inserted { next += 1 }
+            numbers[part] = next
+        }
+        return numbers
     }
 
     private var zigbeeTopic: String? { settings.zigbee2mqttPrefix.map { ZigbeeDevices(prefix: $0).topic } }

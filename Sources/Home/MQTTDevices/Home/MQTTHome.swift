@@ -43,10 +43,17 @@ public struct MQTTHome: Sendable {
     /// The maximum number of devices whose parts keep their numbers. Otherwise a broker could fill the memory with
     /// names.
     static let maximumPartNumbers = 10_000
+    /// How many numbers of parts a device keeps, of which the parts may be gone. A message can describe 256.
+    static let maximumNumberedParts = 1_024
+    /// How many identifiers a device keeps that nothing names any more.
+    static let maximumFormerIdentifiers = 256
     /// How many bytes a description takes besides its text.
     static let descriptionOverhead = 4 << 10
     /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
     static let longestDescription = 128 << 10
+    /// The largest state that is read, in bytes. Devices send less than a tenth of that. Reading JSON takes so long that larger
+    /// messages of one device could keep a processor busy.
+    static let longestState = 64 << 10
 
     public let settings: Settings
     var entities: [String: EntityRecord] = [:]
@@ -106,6 +113,11 @@ public struct MQTTHome: Sendable {
             }
         }
         guard let readers = readers[message.topic] else { return effects }
+        guard message.payload.count <= Self.longestState else {
+            counts.couldNotRead(
+                message.topic, "has \(message.payload.count) bytes; at most \(Self.longestState) are read of a state")
+            return effects
+        }
         for id in readers.sorted() { read(payload, from: message.topic, for: id, at: now, &effects) }
         return effects
     }
@@ -138,21 +150,28 @@ public struct MQTTHome: Sendable {
         read: (JSONValue) throws(DiscoveryProblem) -> [Result<DiscoveredEntity, DiscoveryProblem>]
     ) {
         guard !message.payload.isEmpty else { return forget(message.topic, at: now, &effects) }
-        guard let size = admit(message, upTo: longest) else { return }
+        guard admit(message, upTo: longest) != nil else { return }
         do throws(DiscoveryProblem) {
             guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
-            adopt(try read(json), from: message, size, at: now, &effects)
+            let described = try read(json)
+            let added = described.reduce(0) { sum, result in
+                if case .success(let entity) = result { sum + entity.configuration.addedBytes } else { sum }
+            }
+            guard let size = admit(message, adding: added, upTo: longest) else { return }
+            adopt(described, from: message, size, at: now, &effects)
         } catch {
             counts.refuse(message.topic, error.description)
         }
     }
 
     /// The space that a description takes; nil if there is not enough.
-    private mutating func admit(_ message: MQTTMessage, upTo longest: Int) -> Int? {
-        let size = message.payload.count + Self.descriptionOverhead
+    /// - Parameter added: the bytes that its base topic adds.
+    private mutating func admit(_ message: MQTTMessage, adding added: Int = 0, upTo longest: Int) -> Int? {
+        let size = message.payload.count + added + Self.descriptionOverhead
         let others = describedBytes - (descriptions[message.topic]?.size ?? 0)
         guard message.payload.count <= longest, others + size <= Self.maximumDescriptions else {
-            counts.refuse(message.topic, "has \(message.payload.count) bytes, and there is no room left for them")
+            counts.refuse(
+                message.topic, "has \(message.payload.count + added) bytes, and there is no room left for them")
             return nil
         }
         return size
@@ -235,7 +254,7 @@ public struct MQTTHome: Sendable {
         record.topics = topics
         entities[described.id] = record
         devices[record.deviceKey, default: DeviceRecord(key: record.deviceKey)].entities.insert(described.id)
-        for identifier in described.device.identifiers { keys[identifier] = record.deviceKey }
+        recordIdentifiers(described.device.identifiers, of: record.deviceKey)
         listen(to: topics, described.id, &effects)
         unsettle(record.deviceKey, at: now)
         if let old = before?.deviceKey, old != record.deviceKey { unsettle(old, at: now) }
@@ -249,6 +268,21 @@ public struct MQTTHome: Sendable {
     /// The device that a description means: one that shares an identifier with it, or a new one.
     private func key(of device: DiscoveredDevice) -> String {
         device.identifiers.lazy.compactMap { keys[$0] }.first ?? device.identifiers[0]
+    }
+
+    /// Records that these identifiers mean a device. Those that nothing names any more still mean it, until there are too many:
+    /// a description could have others each time.
+    private mutating func recordIdentifiers(_ identifiers: [String], of key: String) {
+        for identifier in identifiers { keys[identifier] = key }
+        devices[key]?.identifiers.formUnion(identifiers)
+        guard let device = devices[key], device.identifiers.count > device.identifierLimit else { return }
+        let named = Set(device.entities.compactMap { entities[$0] }.flatMap(\.described.device.identifiers))
+        for identifier in device.identifiers.subtracting(named) where identifier != key && keys[identifier] == key {
+            keys[identifier] = nil
+        }
+        devices[key]?.identifiers = named
+        // The next time is far enough away that this costs little, however many are named.
+        devices[key]?.identifierLimit = 2 * named.count + Self.maximumFormerIdentifiers
     }
 
     /// Handles that a topic no longer describes anything.
