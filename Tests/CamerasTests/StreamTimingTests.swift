@@ -69,6 +69,24 @@ struct StreamTimingTests {
         #expect(paced.isOverfull)
     }
 
+    @Test func `A unit that was handed out is not kept`() {
+        var paced = PacedUnits()
+        for _ in 0..<2 {
+            let unit = StreamUnit(
+                track: 0, bytes: [UInt8](repeating: 0, count: 1_000), presentation: 0, decoding: 0)
+            paced.append(unit, epoch: 0, track: 0)
+        }
+        guard var entry = paced.next(at: .zero + .seconds(1)) else {
+            Issue.record("nothing is due")
+            return
+        }
+        // Writing to an array copies it only if somebody else has it.
+        let before = entry.unit.bytes.withUnsafeBufferPointer { $0.baseAddress }
+        entry.unit.bytes[0] = 2
+        #expect(entry.unit.bytes.withUnsafeBufferPointer { $0.baseAddress } == before)
+        #expect(!paced.isEmpty)
+    }
+
     @Test func `What comes too late moves what follows, and another clock begins at once`() {
         var paced = PacedUnits()
         let begin = Instant.zero + .seconds(100)

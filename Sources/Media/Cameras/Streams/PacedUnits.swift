@@ -81,8 +81,10 @@ struct PacedUnits {
     private mutating func take(_ track: Int) -> Entry? {
         guard let entry = head(of: track) else { return nil }
         byteCount -= entry.unit.footprint
-        let next = (heads[track] ?? 0) + 1
-        // What has been taken is removed once it is the larger part.
+        let index = heads[track] ?? 0
+        let next = index + 1
+        // The bytes go now, because they no longer count. The places of taken units are removed once they are the larger part.
+        queues[track]?[index].unit.bytes = []
         if let count = queues[track]?.count, next >= 64, next * 2 > count || next == count {
             queues[track]?.removeFirst(next)
             heads[track] = 0
