@@ -105,6 +105,30 @@ import Transport
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 })
     }
 
+    @Test func `a camera whose answers no longer hold a picture is silent`() async throws {
+        let hasFlowed = Locked(false)
+        let server = try PictureServer { _, number in
+            guard hasFlowed.withLock({ $0 }) else { return PictureServer.single(PictureServer.picture()) }
+            // Without an end to the empty answers, they would be requested for ever.
+            return number < 1_000 ? PictureServer.single([]) : PictureServer.Answer("HTTP/1.1 404 Not Found\r\n\r\n")
+        }
+        defer { server.stop() }
+        let source = try Self.source(server) {
+            $0.framesPerSecond = 30
+            $0.pictureTimeout = .seconds(1)
+        }
+        let items = await run(source) { item in
+            if isFlowing(item) { hasFlowed.withLock { $0 = true } }
+            return item.isBackingOff && hasFlowed.withLock { $0 }
+        }
+        guard case .backingOff(_, let reason)? = items.states.last else {
+            Issue.record("\(items.states)")
+            return
+        }
+        #expect(reason == .pictures(.silent(seconds: 1)))
+        #expect(items.states.dropLast().last == .stalled(track: 0))
+    }
+
     @Test func `a reconnection continues the numbers and begins with a key frame`() async throws {
         let server = try PictureServer { _, number in
             PictureServer.series([PictureServer.picture()], staysOpen: number > 0)

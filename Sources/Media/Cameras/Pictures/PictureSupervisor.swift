@@ -76,6 +76,8 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
                 do throws(CameraFailure) {
                     try play(response)
                     guard !response.isSeries, session.pictures > 0 else { throw CameraFailure.connectionClosed }
+                    // An answer may be complete and hold no picture.
+                    if session.silence(at: MonotonicClock.now) >= configuration.pictureTimeout { throw silence() }
                     try pause(until: begun + interval(isSeries: false))
                 } catch {
                     return control.isStopping ? .stopped : .failed(error)
@@ -100,11 +102,15 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
             case .woken: try answerRequests()
             case .ended: return
             case .timedOut where MonotonicClock.now < deadline: try answerRequests()
-            case .timedOut:
-                if session.pictures > 0 { report(.stalled(track: 0)) }
-                throw .pictures(.silent(seconds: Int(configuration.pictureTimeout.components.seconds)))
+            case .timedOut: throw silence()
             }
         }
+    }
+
+    /// Reports that no picture comes, and returns the failure.
+    private mutating func silence() -> CameraFailure {
+        if session.pictures > 0 { report(.stalled(track: 0)) }
+        return .pictures(.silent(seconds: Int(configuration.pictureTimeout.components.seconds)))
     }
 
     /// Waits until the next picture is to be requested.
@@ -206,12 +212,17 @@ private struct PictureSession {
     /// When the newest picture is sent again as a key frame that was requested, unless another picture comes first.
     var repetition: Instant?
     private var first: Instant?
+    private var newest: Instant?
     private var nextReport: Instant?
 
     mutating func count(at now: Instant) {
         pictures += 1
         if first == nil { first = now }
+        newest = now
     }
+
+    /// How long ago the newest picture came.
+    func silence(at now: Instant) -> Duration { newest.map { now - $0 } ?? .zero }
 
     /// How long pictures have been coming.
     func age(at now: Instant) -> Duration { first.map { now - $0 } ?? .zero }
