@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: [
         "http://cam/", "rtspx://cam/", "rtsp://", "rtsps://", "rtsp://cam:0/", "rtsp://cam:70000/", "rtsp://[fd00::1/",
         "rtsp://a b/",
-        "rtsp://cam/\r\nX: y", "",
+        "rtsp://cam/\r\nX: y", "", "rtsp://x%0D%0AX:%20y@cam/", "rtsp://x%00:p@cam/",
     ])
     func impossibleAddressesAreRefused(text: String) {
         #expect(throws: RTSPError.self) { try RTSPURL(parsing: text) }
