@@ -130,6 +130,42 @@ struct SubscriberWorld {
         #expect(world.sent.filter { $0 == "Unsubscribe" }.count >= made - 1)
     }
 
+    /// A camera that answers two pulls of each subscription at once, with an event, and no third one.
+    @Test func aSubscriptionThatEndsAfterTwoPullsIsMadeEverLessOften() {
+        var world = SubscriberWorld()
+        let motion = Answers.notification("tns1:VideoSource/MotionAlarm", data: [("State", "true")])
+        var pulls = 0
+        for _ in 0..<140 {
+            world.step { name, _ in
+                pulls = name == "PullMessages" ? pulls + 1 : name == "CreatePullPointSubscription" ? 0 : pulls
+                guard pulls > 0, name == "PullMessages" else { return SubscriberWorld.answer(name) }
+                return Answers.body(pulls > 2 ? Answers.notSupported : Answers.pull(motion))
+            }
+        }
+        let pauses = world.events.compactMap { event in
+            if case .failed(_, let pause) = event { pause } else { nil }
+        }
+        #expect(pauses.filter { $0 == .milliseconds(100) }.count == 1)
+        #expect(pauses.count > 12 && pauses[7] >= .seconds(30) && pauses[12] >= .seconds(150))
+    }
+
+    /// A camera that answers some pulls of each subscription, but not for as long as it has granted.
+    @Test func aSubscriptionThatLastsAWhileIsMadeAgainAtOnceEachTime() {
+        var world = SubscriberWorld()
+        var pulls = 0
+        for _ in 0..<60 {
+            world.step(after: .seconds(3)) { name, _ in
+                pulls = name == "PullMessages" ? pulls + 1 : name == "CreatePullPointSubscription" ? 0 : pulls
+                let isForgotten = name == "PullMessages" && pulls > 3
+                return isForgotten ? Answers.body(Answers.notSupported) : SubscriberWorld.answer(name)
+            }
+        }
+        let pauses = world.events.compactMap { event in
+            if case .failed(_, let pause) = event { pause } else { nil }
+        }
+        #expect(pauses.count >= 5 && pauses.allSatisfy { $0 == .milliseconds(100) })
+    }
+
     @Test func theSubscriptionIsRenewedAtHalfOfItsLifeWhateverTheCamerasClockSays() {
         var world = SubscriberWorld()
         for _ in 0..<40 {

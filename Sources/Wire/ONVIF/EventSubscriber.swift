@@ -39,6 +39,8 @@ public struct EventSubscriber: Sendable {
         public var shortestPull: Duration = .milliseconds(100)
         /// The pause after an empty answer that came much sooner than requested: some cameras never wait.
         public var pauseAfterEmptyPull: Duration = .seconds(1)
+        /// A subscription that ends sooner counts as a failure from the second in a row on, even if it worked.
+        public var shortestSubscription: Duration = .seconds(5)
         /// The first pause after a failure.
         public var firstPause: Duration = .milliseconds(500)
         /// The longest pause after a failure.
@@ -78,6 +80,9 @@ public struct EventSubscriber: Sendable {
     /// Good answers to pulls of this subscription. Some cameras answer the first pull and return a fault for all
     /// others.
     private var pulls = 0
+    private var createdAt: Instant?
+    /// Subscriptions in a row that ended soon, although they worked.
+    private var shortLived = 0
     private var pullBegan: Instant?
     private var pullSeconds = 1
     private var nextPull: Instant?
@@ -195,6 +200,7 @@ public struct EventSubscriber: Sendable {
                 answer, events: addresses.events ?? device, askedSeconds: configuration.lifetimeSeconds)
             pullPoint = granted
             pulls = 0
+            createdAt = now
             nextPull = nil
             schedule(granted.lifetime, at: now)
             step = .pull
@@ -254,8 +260,16 @@ public struct EventSubscriber: Sendable {
     private mutating func fail(_ error: ONVIFError, at now: Instant) {
         if error == .stopped { return }
         // A subscription that the camera has forgotten, for example in a restart, is made again at once, but only once.
-        let isForgotten = step == .pull && pulls > 1 && failuresInRow == 0
+        var isForgotten = step == .pull && pulls > 1 && failuresInRow == 0
         failuresInRow += 1
+        if isForgotten {
+            let isShortLived = createdAt.map { now - $0 < configuration.shortestSubscription } ?? false
+            shortLived = isShortLived ? shortLived + 1 : 0
+            if shortLived > 1 {
+                isForgotten = false
+                failuresInRow = shortLived
+            }
+        }
         if error.isAnswer { leftBehind = pullPoint }
         pullPoint = nil
         renewAt = nil
