@@ -109,4 +109,19 @@ import Testing
         #expect(throws: TemplateError.tooLong) { try rendered(readings, Self.list) }
         #expect(try rendered("{{ value | from_json | length }}", Self.list) == "3000")
     }
+
+    @Test(arguments: ["{{ value in value }}", "{{ value_json.a }}"])
+    func `the templates of all entities that read a message share a limit`(text: String) throws {
+        let template = try Template(text)
+        let json = #"{"a":"\#(String(repeating: "x", count: 1_800))"}"#
+        func payload() -> MQTTPayload { MQTTPayload(MQTTMessage(topic: "t", payload: Data(json.utf8))) }
+        let one = payload()
+        var renderings = 0
+        while renderings < 100_000, (try? template.render(one)) != nil { renderings += 1 }
+        #expect((10..<100_000).contains(renderings))
+        // Nothing is left for the others either.
+        let other = try Template("{{ value_json.b }}")
+        #expect(throws: TemplateError.tooLong) { try other.render(one) }
+        #expect(throws: Never.self) { try template.render(payload()) }
+    }
 }

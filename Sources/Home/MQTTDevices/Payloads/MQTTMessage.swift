@@ -50,6 +50,8 @@ public struct MQTTPublication: Sendable, Hashable {
 final class MQTTPayload {
     let text: String
     let isRetained: Bool
+    /// The work that the templates of all its readers may do.
+    let effort = TemplateEffort(TemplateEffort.mostOfMessage)
     private var parsed: JSONValue??
 
     init(_ message: MQTTMessage) {

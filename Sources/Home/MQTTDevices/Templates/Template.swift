@@ -47,22 +47,30 @@ public struct Template: Sendable, Hashable {
     /// The text that the template was read from.
     public var source: String { parts.source }
 
+    /// What a rendering costs at least, in bytes.
+    private static let leastEffort = 64
+
     /// Renders the template for a payload that was received.
     func render(_ payload: MQTTPayload) throws(TemplateError) -> String {
+        try payload.effort.spend(Self.leastEffort)
         if let path = parts.path {
             var value = payload.json
             for key in path { value = value?[key] }
             guard let value else { throw .noValue((["value_json"] + path).joined(separator: ".")) }
-            return value.printed
+            let text = value.printed
+            try payload.effort.spend(text.utf8.count)
+            return text
         }
         var values: [String: JSONValue] = ["value": .string(payload.text)]
         if let json = payload.json { values["value_json"] = json }
-        return try render(values)
+        return try render(values, TemplateEffort(within: payload.effort))
     }
 
     /// Renders the template with these names.
-    func render(_ values: [String: JSONValue]) throws(TemplateError) -> String {
-        var evaluation = TemplateEvaluation(values: values)
+    func render(
+        _ values: [String: JSONValue], _ effort: TemplateEffort = TemplateEffort()
+    ) throws(TemplateError) -> String {
+        var evaluation = TemplateEvaluation(values: values, effort: effort)
         return try evaluation.render(parts.all).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -6,14 +6,28 @@ final class TemplateEffort {
     /// The work that a rendering may do, in bytes that are read, written or compared. Templates of real devices need a
     /// few thousand.
     static let most = 4 << 20
+    /// The work that all renderings for one message may do. Many entities may read the same topic: all those of a bridge read
+    /// whether it is available.
+    static let mostOfMessage = 64 << 20
 
-    private var rest = TemplateEffort.most
+    private var rest: Int
+    private let shared: TemplateEffort?
+
+    /// - Parameter shared: what other renderings do, too.
+    init(_ most: Int = TemplateEffort.most, within shared: TemplateEffort? = nil) {
+        rest = most
+        self.shared = shared
+    }
 
     /// Counts work before it is done.
-    /// - Throws: `tooLong` if it is more than the rest.
+    /// - Throws: `tooLong` if it is more than the rest. Then nothing is left.
     func spend(_ work: Int) throws(TemplateError) {
-        guard work <= rest else { throw .tooLong }
+        guard work <= rest else {
+            rest = 0
+            throw .tooLong
+        }
         rest -= work
+        try shared?.spend(work)
     }
 
     /// Counts work that is proportional to two lengths, such as a search for one text in another.

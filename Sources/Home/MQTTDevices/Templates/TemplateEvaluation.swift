@@ -9,7 +9,7 @@ struct TemplateEvaluation {
     var values: [String: JSONValue]
 
     /// The work that it may still do.
-    let effort = TemplateEffort()
+    let effort: TemplateEffort
 
     /// The texts of `parts`, one after another.
     mutating func render(_ parts: [TemplatePart]) throws(TemplateError) -> String {
