@@ -17,14 +17,22 @@ import Testing
     @Test func `what a base topic adds takes up space for descriptions`() {
         var table = HomeOnTable()
         let base = String(repeating: "b", count: 1_000)
-        let uses = Array(repeating: #""~x""#, count: 60).joined(separator: ",")
+        let uses = Array(repeating: #""~x""#, count: 50).joined(separator: ",")
         let message = #"{"~":"\#(base)","cmd_t":"~/set","note":[\#(uses)],"uniq_id":"u","dev":{"ids":"d"}}"#
         table.receive("homeassistant/switch/a/config", message)
         table.settle()
         #expect(table.devices.map(\.key) == ["d"])
-        #expect(table.home.describedBytes == MQTTHome.descriptionOverhead + message.utf8.count + 61 * 1_000)
+        #expect(table.home.describedBytes == MQTTHome.descriptionOverhead + message.utf8.count + 51 * 1_000)
         table.receive("homeassistant/switch/a/config", "")
         #expect(table.home.describedBytes == 0)
+    }
+
+    @Test func `many values of two bytes take up the space that they need`() {
+        var table = HomeOnTable()
+        let zeros = Array(repeating: "0", count: 2_000).joined(separator: ",")
+        let message = #"{"cmd_t":"c","note":[\#(zeros)],"uniq_id":"u","dev":{"ids":"d"}}"#
+        table.receive("homeassistant/switch/a/config", message)
+        #expect(table.home.describedBytes == message.utf8.count + 2_005 * MQTTHome.valueOverhead)
     }
 
     @Test func `an entity with a name of many kilobytes is refused and not remembered`() {

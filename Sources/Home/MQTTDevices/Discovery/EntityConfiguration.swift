@@ -7,6 +7,8 @@ struct EntityConfiguration: Sendable, Hashable {
     private let values: [String: JSONValue]
     /// The bytes that the base topic has added to the message's text.
     let addedBytes: Int
+    /// How many values of JSON there are in it.
+    let valueCount: Int
 
     /// How many bytes the base topic may add. In the messages of devices it adds some hundred, but with a long base a message of
     /// 128 KiB could stand for a gigabyte.
@@ -25,6 +27,15 @@ struct EntityConfiguration: Sendable, Hashable {
         }
         self.values = values
         self.addedBytes = addedBytes
+        valueCount = values.values.reduce(0) { $0 + Self.count($1) }
+    }
+
+    private static func count(_ value: JSONValue) -> Int {
+        switch value {
+        case .array(let list): list.reduce(1) { $0 + count($1) }
+        case .object(let members): members.values.reduce(1) { $0 + count($1) }
+        case .null, .bool, .integer, .number, .string: 1
+        }
     }
 
     /// How many texts in a value the base topic is a part of.

@@ -47,8 +47,10 @@ public struct MQTTHome: Sendable {
     static let maximumNumberedParts = 1_024
     /// How many identifiers a device keeps that nothing names any more.
     static let maximumFormerIdentifiers = 256
-    /// How many bytes a description takes besides its text.
+    /// How many bytes a description takes besides its text, at least.
     static let descriptionOverhead = 4 << 10
+    /// How many bytes a value of JSON takes besides its text. In the text, it may have two.
+    static let valueOverhead = 64
     /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
     static let longestDescription = 128 << 10
     /// The largest state that is read, in bytes. Devices send less than a tenth of that. Reading JSON takes so long that larger
@@ -154,10 +156,12 @@ public struct MQTTHome: Sendable {
         do throws(DiscoveryProblem) {
             guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
             let described = try read(json)
-            let added = described.reduce(0) { sum, result in
-                if case .success(let entity) = result { sum + entity.configuration.addedBytes } else { sum }
+            var (added, values) = (0, 0)
+            for case .success(let entity) in described {
+                added += entity.configuration.addedBytes
+                values += entity.configuration.valueCount
             }
-            guard let size = admit(message, adding: added, upTo: longest) else { return }
+            guard let size = admit(message, adding: added, values: values, upTo: longest) else { return }
             adopt(described, from: message, size, at: now, &effects)
         } catch {
             counts.refuse(message.topic, error.description)
@@ -165,9 +169,13 @@ public struct MQTTHome: Sendable {
     }
 
     /// The space that a description takes; nil if there is not enough.
-    /// - Parameter added: the bytes that its base topic adds.
-    private mutating func admit(_ message: MQTTMessage, adding added: Int = 0, upTo longest: Int) -> Int? {
-        let size = message.payload.count + added + Self.descriptionOverhead
+    /// - Parameters:
+    ///   - added: the bytes that its base topic adds.
+    ///   - values: how many values are kept of it.
+    private mutating func admit(
+        _ message: MQTTMessage, adding added: Int = 0, values: Int = 0, upTo longest: Int
+    ) -> Int? {
+        let size = message.payload.count + added + max(Self.descriptionOverhead, values * Self.valueOverhead)
         let others = describedBytes - (descriptions[message.topic]?.size ?? 0)
         guard message.payload.count <= longest, others + size <= Self.maximumDescriptions else {
             counts.refuse(
