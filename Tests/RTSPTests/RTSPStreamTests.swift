@@ -48,6 +48,42 @@ import Transport
             ])
     }
 
+    @Test func aBodyThatComesByteByByteHasItsHeadReadOnce() throws {
+        var stream = RTSPStream()
+        /// Hands bytes in and answers how much room there was for them.
+        func room(for text: String) -> Int {
+            var room = 0
+            stream.receive { buffer in
+                room = buffer.count
+                buffer.copyBytes(from: Array(text.utf8))
+                return text.utf8.count
+            }
+            return room
+        }
+        _ = room(for: "RTSP/1.0 200 OK\r\nCSeq: 1\r\nContent-Length: 4\r\n\r\n")
+        let early = try stream.next()
+        #expect(early == nil)
+        // A head that has been read is kept as a message, not as bytes to read again.
+        for byte in ["$", "\r", "R"] {
+            let free = room(for: byte)
+            let element = try stream.next()
+            #expect(free > RTSPStream.capacity - 4)
+            #expect(element == nil)
+        }
+        _ = room(for: "zRTSP/1.0 404 No\r\n\r\n")
+        let first = try stream.next()
+        let second = try stream.next()
+        let third = try stream.next()
+        #expect(
+            first
+                == .response(
+                    RTSPResponse(
+                        status: 200, reason: "OK", headers: ["CSeq": "1", "Content-Length": "4"],
+                        body: Array("$\rRz".utf8))))
+        #expect(second == .response(RTSPResponse(status: 404, reason: "No")))
+        #expect(third == nil)
+    }
+
     @Test func anEmptyReasonAndBareLineFeedsAreRead() throws {
         let bytes = Array("RTSP/1.0 200\ncseq:1\ncontent-length: 2\n\nhi".utf8)
         #expect(try Self.read(bytes) == ["200 |hi"])

@@ -34,6 +34,8 @@ public struct RTSPStream: ~Copyable {
     private var end = 0
     private var discardedInARow = 0
     private var isSynchronized = true
+    /// A message whose body is not complete yet. With it, the head is read once even if the body drips in slowly.
+    private var unfinished: (message: RTSPMessage, bodySize: Int)?
 
     /// An empty stream.
     public init() {
@@ -69,6 +71,7 @@ public struct RTSPStream: ~Copyable {
 
     /// The next whole message or packet; nil when more bytes are needed.
     public mutating func next() throws(RTSPError) -> Element? {
+        if unfinished != nil { return finishMessage() }
         while start < end {
             switch inspect(at: start) {
             case .packet(let channel, let length):
@@ -77,10 +80,7 @@ public struct RTSPStream: ~Copyable {
                 start = range.upperBound
                 resynchronized()
                 return .interleaved(channel: channel, range: range)
-            case .message:
-                guard let element = try nextMessage() else { return nil }
-                resynchronized()
-                return element
+            case .message: return try nextMessage()
             case .undecided:
                 return nil
             case .nothing:
@@ -176,9 +176,18 @@ public struct RTSPStream: ~Copyable {
             guard size <= Self.maximumBodySize else { throw .tooLarge(what: "a body", limit: Self.maximumBodySize) }
             bodySize = size
         }
-        guard end - headEnd >= bodySize else { return nil }
-        let body = Array(buffer[headEnd..<headEnd + bodySize])
-        start = headEnd + bodySize
+        start = headEnd
+        unfinished = (message, bodySize)
+        return finishMessage()
+    }
+
+    /// The message whose head has been read, once its body is there.
+    private mutating func finishMessage() -> Element? {
+        guard let (message, bodySize) = unfinished, end - start >= bodySize else { return nil }
+        let body = Array(buffer[start..<start + bodySize])
+        start += bodySize
+        unfinished = nil
+        resynchronized()
         switch message {
         case .request(var request):
             request.body = body
