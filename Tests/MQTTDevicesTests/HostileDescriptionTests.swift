@@ -88,6 +88,30 @@ import Testing
         #expect(kept.values.max() ?? 0 <= MQTTHome.maximumNumberedParts)
     }
 
+    @Test func `the numbers of the parts of all devices have a limit`() {
+        let full = (0..<32).map { device in
+            ("former\(device)", Dictionary((0..<1_023).map { ("part\($0)", $0 + 1) }, uniquingKeysWith: { $1 }))
+        }
+        var table = HomeOnTable()
+        table.home = MQTTHome(partNumbers: Dictionary(full, uniquingKeysWith: { $1 }))
+        func describe(_ device: String, _ parts: Int) {
+            let switches = (0..<parts).map { #""s\#($0)":{"p":"switch","cmd_t":"c","uniq_id":"\#(device)\#($0)"}"# }
+            table.receive(
+                "homeassistant/device/\(device)/config",
+                #"{"dev":{"ids":"\#(device)"},"cmps":{\#(switches.joined(separator: ","))}}"#)
+            table.settle()
+        }
+        // 32 numbers are left.
+        describe("large", 33)
+        describe("small", 32)
+        describe("late", 1)
+        #expect(table.devices.map(\.endpoints.count).sorted() == [1, 32, 33])
+        #expect(table.home.partNumbers.keys.filter { !$0.hasPrefix("former") } == ["small"])
+        describe("small", 31)
+        describe("late", 2)
+        #expect(table.home.partNumbers["late"] == nil, "the part that is gone keeps its number")
+    }
+
     @Test func `a device that has other identifiers each time does not fill the memory`() {
         var table = HomeOnTable()
         func describe(_ topic: String, _ identifiers: String) {

@@ -64,6 +64,17 @@ extension MQTTHome {
         return numbers
     }
 
+    /// Keeps the numbers of a device's parts, unless those of all devices are too many.
+    private mutating func keep(_ numbers: [String: Int], of key: String) {
+        let before = partNumbers[key]
+        let total = keptNumbers - (before?.count ?? 0) + numbers.count
+        guard before != nil || partNumbers.count < Self.maximumPartNumbers,
+            total <= max(keptNumbers, Self.maximumKeptNumbers)
+        else { return }
+        partNumbers[key] = numbers
+        keptNumbers = total
+    }
+
     private var zigbeeTopic: String? { settings.zigbee2mqttPrefix.map { ZigbeeDevices(prefix: $0).topic } }
 
     /// Whether a part can be reached: if one of its entities can, the device can.
@@ -92,7 +103,7 @@ extension MQTTHome {
             return
         }
         record.endpoints = endpoints
-        if partNumbers[key] != nil || partNumbers.count < Self.maximumPartNumbers { partNumbers[key] = numbers }
+        keep(numbers, of: key)
         let before = record.reported
         record.reported = device
         devices[key] = record

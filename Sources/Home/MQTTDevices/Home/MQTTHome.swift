@@ -43,6 +43,8 @@ public struct MQTTHome: Sendable {
     /// The maximum number of devices whose parts keep their numbers. Otherwise a broker could fill the memory with
     /// names.
     static let maximumPartNumbers = 10_000
+    /// How many numbers of parts are kept of all devices. They are in the state folder, too.
+    static let maximumKeptNumbers = 32_768
     /// How many numbers of parts a device keeps, of which the parts may be gone. A message can describe 256.
     static let maximumNumberedParts = 1_024
     /// How many identifiers a device keeps that nothing names any more.
@@ -73,6 +75,8 @@ public struct MQTTHome: Sendable {
     /// The number of each part of each device, by their names. They stay when a device is removed, because it may
     /// return.
     public internal(set) var partNumbers: [String: [String: Int]]
+    /// How many there are.
+    var keptNumbers: Int
     /// Whether the broker is connected. Without it, nothing can be reached.
     var isConnected = false
     /// What was read, and what could not be read.
@@ -87,6 +91,7 @@ public struct MQTTHome: Sendable {
     ) {
         self.settings = settings
         self.partNumbers = partNumbers
+        keptNumbers = partNumbers.values.reduce(0) { $0 + $1.count }
         self.keys = keys
     }
 
