@@ -56,9 +56,56 @@ import Testing
         var feed = EventFeed(after: "5")
         let event = GatewayEvent(name: "structure", id: "9", data: "home")
         #expect(
-            updates(&feed, [.event(event), .event(Self.missed)]) == [
+            updates(&feed, [.event(event), .event(Self.missed), .comment]) == [
                 .change(event), .state([event]), .missed(Self.missed),
             ])
+        let end = feed.close()
+        #expect(end.isEmpty && feed.cursor == "9")
+    }
+
+    @Test func `a home in which nothing is left is distinguished from a cut by what follows`() {
+        var feed = EventFeed(after: "5")
+        #expect(updates(&feed, [.event(Self.missed), .comment]) == [.state([]), .missed(Self.missed)])
+        var cut = EventFeed(after: "5")
+        #expect(updates(&cut, [.event(Self.missed)]).isEmpty)
+        let end = cut.close()
+        #expect(end == [.missed(Self.missed)] && cut.cursor == "5")
+    }
+
+    @Test func `a client that is cut off after one change keeps the rest of the home`() {
+        let (first, second) = (GatewayEvent(name: "device", id: "6", data: "c"), Self.device("d", id: "7"))
+        var feed = EventFeed(after: "5")
+        #expect(updates(&feed, [.event(first), .event(Self.missed)]) == [.change(first)])
+        let end = feed.close()
+        #expect(end == [.missed(Self.missed)])
+        // The change was reported, and does not come twice.
+        #expect(feed.cursor == "5")
+        #expect(
+            updates(&feed, [.event(first), second]) == [
+                .change(GatewayEvent(name: "device", id: "7", data: "d"))
+            ])
+        #expect(feed.cursor == "7")
+    }
+
+    @Test func `a client that is cut off long after one change continues behind it`() {
+        let event = GatewayEvent(name: "device", id: "6", data: "c")
+        var feed = EventFeed(after: "5")
+        #expect(
+            updates(&feed, [.event(event), .comment, .event(Self.missed)]) == [.change(event), .missed(Self.missed)])
+        let end = feed.close()
+        #expect(end.isEmpty && feed.cursor == "6")
+        var silent = EventFeed(after: "5")
+        #expect(updates(&silent, [.comment, .event(Self.missed)]) == [.missed(Self.missed)])
+    }
+
+    @Test func `a state of one object whose stream is lost is sent again`() {
+        let event = GatewayEvent(name: "structure", id: "9", data: "home")
+        var feed = EventFeed(after: "5")
+        #expect(updates(&feed, [.event(event), .event(Self.missed)]) == [.change(event)])
+        let end = feed.close()
+        #expect(end == [.missed(Self.missed)])
+        #expect(
+            updates(&feed, [.event(event), .event(Self.missed), .comment]) == [.state([event]), .missed(Self.missed)])
     }
 
     @Test func `an empty home is known after the first comment`() {

@@ -2,7 +2,8 @@
 ///
 /// A stream without a cursor begins with the state of the home; only the last event of the state has an id. A stream
 /// with a cursor begins after it. If the gateway no longer keeps what came after the cursor, the stream begins with the
-/// state, and the event `missed` follows.
+/// state, and the event `missed` follows. A gateway also sends `missed` before it ends a stream: it cuts off a client that
+/// reads too slowly, and one whose rights have changed.
 public struct EventFeed: Sendable {
     /// What a feed reports.
     public enum Update: Sendable, Hashable {
@@ -20,13 +21,22 @@ public struct EventFeed: Sendable {
         case undecided
         /// The state arrives.
         case collecting([GatewayEvent])
-        /// Changes arrive. `first` is the only event of a stream with a cursor so far.
-        case following(first: GatewayEvent?)
+        /// The stream with a cursor has begun with this event, a change or the state of a home with one object.
+        case begun(GatewayEvent)
+        /// After at most one event came `missed`. If the stream continues, that was the state of a home with one object or
+        /// with none. If it ends, the client was cut off.
+        case doubtful(first: GatewayEvent?, missed: GatewayEvent)
+        /// Changes arrive.
+        case following
     }
 
     /// The cursor after the last event; nil before there is one.
     public private(set) var cursor: String?
     private var phase = Phase.undecided
+    /// The cursor with which the stream was requested.
+    private var requested: String?
+    /// The id of a change that was reported and comes again, because its stream has to be requested again.
+    private var repeated: String?
 
     /// Begins after a cursor, or with the state.
     public init(after cursor: String? = nil) {
@@ -35,29 +45,46 @@ public struct EventFeed: Sendable {
 
     /// Begins a stream, which was requested with `cursor`.
     public mutating func open() {
+        requested = cursor
         phase = cursor == nil ? .collecting([]) : .undecided
     }
 
     /// Reads the next item of the stream.
     public mutating func receive(_ item: EventStreamReader.Item) -> [Update] {
         switch (item, phase) {
+        case (_, .doubtful(let first, let missed)):
+            phase = .following
+            return [.state(first.map { [$0] } ?? []), .missed(missed)] + receive(item)
         // The whole state is sent at once. A comment comes later, so a state without any id is complete.
         case (.comment, .collecting(let events)):
-            phase = .following(first: nil)
+            phase = .following
             return [.state(events)]
-        case (.comment, _): return []
+        // For the same reason, what came before a comment was not a state.
+        case (.comment, _):
+            phase = .following
+            return []
         case (.event(let event), _) where event.name == "missed" && event.id == nil: return receive(missed: event)
         case (.event(let event), .collecting(let events)): return collect(event, behind: events)
         case (.event(let event), .undecided):
             guard let id = event.id else { return collect(event, behind: []) }
             cursor = id
-            phase = .following(first: event)
-            return [.change(event)]
-        case (.event(let event), .following):
+            phase = .begun(event)
+            return id == repeated ? [] : [.change(event)]
+        case (.event(let event), .begun), (.event(let event), .following):
             if let id = event.id { cursor = id }
-            phase = .following(first: nil)
+            phase = .following
             return [.change(event)]
         }
+    }
+
+    /// Ends the stream, whose connection is gone.
+    public mutating func close() -> [Update] {
+        guard case .doubtful(let first, let missed) = phase else { return [] }
+        // The connection may also have been lost behind a state. The next stream begins at the same place, which shows it.
+        repeated = first?.id
+        cursor = requested
+        phase = .undecided
+        return [.missed(missed)]
     }
 
     private mutating func collect(_ event: GatewayEvent, behind events: [GatewayEvent]) -> [Update] {
@@ -66,14 +93,19 @@ public struct EventFeed: Sendable {
             return []
         }
         cursor = id
-        phase = .following(first: nil)
+        phase = .following
         return [.state(events + [event])]
     }
 
     private mutating func receive(missed event: GatewayEvent) -> [Update] {
-        guard case .following(let first) = phase else { return [.missed(event)] }
-        phase = .following(first: nil)
-        // The one event before it was not a change but a state of one object.
-        return first.map { [.state([$0]), .missed(event)] } ?? [.missed(event)]
+        switch phase {
+        case .undecided:
+            phase = .doubtful(first: nil, missed: event)
+            return []
+        case .begun(let first):
+            phase = .doubtful(first: first, missed: event)
+            return []
+        case .collecting, .doubtful, .following: return [.missed(event)]
+        }
     }
 }

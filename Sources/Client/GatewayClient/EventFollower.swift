@@ -59,6 +59,7 @@ public struct EventFollower: Sendable {
                 failure = error
             }
             if Task.isCancelled { throw .cancelled("the event stream was cancelled") }
+            for update in feed.close() { receive(.update(update)) }
             // 429: other clients hold all connections, which does not last.
             guard failure.code == .unavailable || failure.code == .resourceExhausted else { throw failure }
             receive(.interrupted(failure))
