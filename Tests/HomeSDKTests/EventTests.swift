@@ -136,6 +136,32 @@ import Testing
         #expect(devices.failure == nil && !devices.isFinished)
     }
 
+    @Test func `a stream that is cut off in a quiet home goes on, and nothing is missing`() async throws {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let events = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        // The app's rights have changed. Nothing has happened since the home was described.
+        script.missed()
+        script.interrupted()
+        script.connected()
+        script.change(Self.press("one"))
+        #expect(await events.wait(for: 1).map(\.complementaryToneId) == ["one"])
+        // The same after a gap that another subscription was informed of.
+        script.interrupted()
+        script.state([Sample.structure(), Self.doorbell])
+        script.missed()
+        await events.waitForEnd()
+        #expect(events.failure?.code == .dataLoss)
+        let later = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        script.missed()
+        script.interrupted()
+        script.connected()
+        script.change(Self.press("two"))
+        #expect(await later.wait(for: 1).map(\.complementaryToneId) == ["two"])
+        #expect(later.failure == nil)
+    }
+
     @Test func `events wait for a slow subscriber up to a limit, and then its stream fails`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])

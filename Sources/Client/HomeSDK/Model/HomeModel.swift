@@ -40,7 +40,7 @@ final class HomeModel: Sendable {
         var isKnown = false
         var phase = Phase.idle
         var cursor: String?
-        /// Whether the whole state was the last thing that the gateway sent.
+        /// Whether the last thing that the gateway sent was a whole state in place of the changes after the cursor.
         var isFresh = false
         var observers: [HomeState.Topic: [UInt64: Observer]] = [:]
         var eventObservers: [UInt64: EventObserver] = [:]
@@ -206,7 +206,7 @@ final class HomeModel: Sendable {
             guard state.stream == stream else { return [] }
             _ = state.home.replace(with: newer)
             state.isKnown = true
-            state.isFresh = true
+            state.isFresh = state.cursor != nil
             state.cursor = events.last?.id ?? state.cursor
             state.phase = .live
             return state.observers.values.flatMap { $0.values.map(\.wake) }
@@ -230,11 +230,12 @@ final class HomeModel: Sendable {
 
     /// Fails the subscriptions to events, because some events may be missing. States are complete again.
     ///
-    /// The gateway no longer has earlier events only if it has sent the whole state. A stream that ends because it was
-    /// read too slowly continues after the cursor.
+    /// The gateway no longer has earlier events only if it has sent the whole state instead of them. A stream that ends
+    /// because it was read too slowly, or because the app's rights have changed, continues after the cursor.
     private func loseEvents(stream: UInt64) {
         let observers = state.withLock { state -> [@Sendable (HomeError) -> Void] in
             guard state.stream == stream, state.isFresh else { return [] }
+            state.isFresh = false
             defer { state.eventObservers = [:] }
             return state.eventObservers.values.map(\.fail)
         }
