@@ -13,7 +13,15 @@ public struct EventFollower: Sendable {
         case interrupted(HomeError)
     }
 
-    private let connection: GatewayConnection
+    /// Reads one stream after a cursor until it ends.
+    typealias Reading =
+        @Sendable (
+            _ cursor: String?, _ onOpen: () -> Void, _ onItem: (EventStreamReader.Item) -> Void
+        ) async throws(HomeError) -> Void
+
+    private let address: String
+    private let read: Reading
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let patience: Duration?
     private var feed: EventFeed
     private var backOff: BackOff
@@ -29,9 +37,24 @@ public struct EventFollower: Sendable {
     public init(
         _ connection: GatewayConnection, after cursor: String? = nil, patience: Duration?, backOff: BackOff = BackOff()
     ) {
-        self.connection = connection
+        self.init(
+            address: connection.address, after: cursor, patience: patience, backOff: backOff,
+            now: { ContinuousClock.now },
+            read: { (cursor, onOpen, onItem) async throws(HomeError) in
+                try await connection.events(after: cursor, onOpen: onOpen, onItem: onItem)
+            })
+    }
+
+    /// Describes what to follow, with the source of streams and of the time.
+    init(
+        address: String, after cursor: String?, patience: Duration?, backOff: BackOff,
+        now: @escaping @Sendable () -> ContinuousClock.Instant, read: @escaping Reading
+    ) {
+        self.address = address
         self.patience = patience
         self.backOff = backOff
+        self.now = now
+        self.read = read
         feed = EventFeed(after: cursor)
     }
 
@@ -40,31 +63,36 @@ public struct EventFollower: Sendable {
     /// - Throws: `unavailable` when the gateway was away for longer than the patience; what it answers if it refuses
     ///   the token; `cancelled` when the task is cancelled.
     public mutating func run(_ receive: (Report) -> Void) async throws(HomeError) {
-        let clock = ContinuousClock()
-        var lastContact = clock.now
+        // When the gateway was last there.
+        var presence = now()
         while true {
+            var isOpen = false
             let failure: HomeError
             do throws(HomeError) {
                 feed.open()
-                try await connection.events(after: feed.cursor) {
-                    lastContact = clock.now
-                    receive(.connected)
-                } onItem: { item in
-                    lastContact = clock.now
-                    backOff.reset()
-                    for update in feed.receive(item) { receive(.update(update)) }
-                }
-                failure = .unavailable("the gateway at \(connection.address) has ended the event stream")
+                try await read(
+                    feed.cursor,
+                    {
+                        isOpen = true
+                        receive(.connected)
+                    },
+                    { item in
+                        backOff.reset()
+                        for update in feed.receive(item) { receive(.update(update)) }
+                    })
+                failure = .unavailable("the gateway at \(address) has ended the event stream")
             } catch {
                 failure = error
             }
+            // Its absence begins when the connection is lost, and not with its last heartbeat before that.
+            if isOpen { presence = now() }
             if Task.isCancelled { throw .cancelled("the event stream was cancelled") }
             for update in feed.close() { receive(.update(update)) }
             // 429: other clients hold all connections, which does not last.
             guard failure.code == .unavailable || failure.code == .resourceExhausted else { throw failure }
             receive(.interrupted(failure))
             let wait = backOff.wait()
-            if let patience, lastContact.duration(to: clock.now) + wait > patience { throw failure }
+            if let patience, presence.duration(to: now()) + wait > patience { throw failure }
             do {
                 try await Task.sleep(for: wait)
             } catch {
