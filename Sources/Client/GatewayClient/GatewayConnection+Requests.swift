@@ -56,8 +56,8 @@ extension GatewayConnection {
         try await attempt(request).get()
     }
 
-    /// Sends a request, and repeats it a few times while the gateway cannot be reached. The request needs an
-    /// idempotency key, unless it may take effect twice.
+    /// Sends a request, and repeats it a few times while the gateway cannot be reached, also through a reverse proxy. The
+    /// request needs an idempotency key, unless it may take effect twice.
     /// - Throws: as `send`.
     public func sendRepeatedly(_ request: GatewayRequest) async throws(HomeError) -> GatewayResponse {
         let end = ContinuousClock.now + request.timeout
@@ -96,7 +96,13 @@ extension GatewayConnection {
         } catch {
             return .failure(Self.failure(error, url: address))
         }
-        try Self.check(response, data, url: address)
+        do throws(HomeError) {
+            try Self.check(response, data, url: address)
+        } catch {
+            // The gateway itself has not answered.
+            guard Self.isAnswerForAbsentGateway(response, data) else { throw error }
+            return .failure(error)
+        }
         return .success(GatewayResponse(body: data, version: response.headers.first(name: "ETag")))
     }
 

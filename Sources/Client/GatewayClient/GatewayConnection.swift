@@ -144,12 +144,18 @@ public struct GatewayConnection: Sendable {
             if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) {
                 throw failure.homeError
             }
-            // A reverse proxy answers for a gateway that is not there (RFC 9110, sections 15.6.3 to 15.6.5).
-            if [502, 503, 504].contains(response.status.code) {
+            if isAnswerForAbsentGateway(response, data) {
                 throw .unavailable("\(url) answered with HTTP status \(response.status.code): the gateway is away")
             }
             throw .unknown(
                 "\(url) answered with HTTP status \(response.status.code); it does not look like a gateway")
         }
+    }
+
+    /// Whether a reverse proxy has answered for a gateway that is not there (RFC 9110, sections 15.6.3 to 15.6.5).
+    static func isAnswerForAbsentGateway(_ response: HTTPClientResponse, _ data: Data) -> Bool {
+        guard [502, 503, 504].contains(response.status.code) else { return false }
+        // The gateway's own answers have its form.
+        return (try? JSONDecoder().decode(HomeErrorResponse.self, from: data)) == nil
     }
 }
