@@ -54,4 +54,19 @@ import Testing
         let error = await #expect(throws: HomeError.self) { try await Self.sendCommand(to: answers) }
         #expect(error?.code == .unavailable && error?.message == "the lamp is offline" && answers.given == 1)
     }
+
+    @Test func `a download in a task that is cancelled was not interrupted by the gateway`() async throws {
+        let answers = Answers(["HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbeginning"])
+        try await AnsweringServer.serving({ AnsweringServer.http(answers.next) }) { port in
+            let begun = AsyncStream.makeStream(of: Void.self)
+            let connection = GatewayConnection(url: "http://127.0.0.1:\(port)", token: "t")
+            let download = Task {
+                try await connection.download("/clip.mp4") { (_) throws(HomeError) in begun.continuation.yield() }
+            }
+            for await _ in begun.stream { break }
+            download.cancel()
+            let error = await #expect(throws: HomeError.self) { try await download.value }
+            #expect(error?.code == .cancelled)
+        }
+    }
 }

@@ -20,6 +20,8 @@ extension GatewayConnection {
             }
         } catch let error as HomeError {
             throw error
+        } catch is CancellationError {
+            throw .cancelled("the download was cancelled after \(received) bytes")
         } catch {
             throw .unavailable("the download was interrupted after \(received) bytes: \(error)")
         }
