@@ -1,5 +1,6 @@
 import Foundation
 import GatewayClient
+import Glibc
 import HomeTypes
 
 /// Where an item of the history comes from.
@@ -72,21 +73,31 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
 
     private static let largestClip = 256 << 20
 
-    /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file.
+    /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file once the clip is whole.
     /// - Returns: false if nothing was recorded.
     /// - Throws: `failedPrecondition` when the file cannot be written.
     @discardableResult
     public func saveClip(to file: URL) async throws(HomeError) -> Bool {
         guard let path = record.clip else { return false }
-        guard FileManager.default.createFile(atPath: file.path, contents: nil),
-            let handle = try? FileHandle(forWritingTo: file)
+        // A link stays a link.
+        let target = file.resolvingSymlinksInPath().path
+        let partial = "\(target).\(UUID().uuidString).part"
+        guard FileManager.default.createFile(atPath: partial, contents: nil),
+            let handle = FileHandle(forWritingAtPath: partial)
         else { throw .failedPrecondition("\(file.path) cannot be written") }
-        // A file that cannot be closed was written as far as it could be.
-        defer { try? handle.close() }
+        defer {
+            // A file that cannot be closed was written as far as it could be.
+            try? handle.close()
+            // A whole clip no longer has this name.
+            try? FileManager.default.removeItem(atPath: partial)
+        }
         _ = try await model.connection.download(path) { (block) throws(HomeError) in
             do { try handle.write(contentsOf: block) } catch {
                 throw .failedPrecondition("\(file.path) cannot be written: \(error.localizedDescription)")
             }
+        }
+        guard rename(partial, target) == 0 else {
+            throw .failedPrecondition("\(file.path) cannot be written: \(String(cString: strerror(errno)))")
         }
         return true
     }
