@@ -18,11 +18,11 @@ public struct GatewayConnection: Sendable {
     /// The client that all connections use. It reports immediately that a gateway is not running, without further
     /// attempts.
     private static let standardClient = HTTPClient(
-        eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: nil))
+        eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(trusting: nil))
 
-    private static func clientConfiguration(certificate: String?) -> HTTPClient.Configuration {
+    private static func clientConfiguration(trusting certificates: [NIOSSLCertificate]?) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
-        if let certificate { tls.trustRoots = .file(certificate) }
+        if let certificates { tls.trustRoots = .certificates(certificates) }
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         configuration.connectionPool.retryConnectionEstablishment = false
         // Every event stream holds a connection. With the library's limit of eight, the ninth home of a process would
@@ -42,25 +42,31 @@ public struct GatewayConnection: Sendable {
     /// Connects to the gateway at `url` by HTTPS with a certificate that the gateway signed itself.
     /// - Parameter certificate: the path of that certificate, in PEM. Nothing else is trusted.
     public init(url: String, token: String, certificate: String) throws(HomeError) {
+        let certificates: [NIOSSLCertificate]
         do {
-            guard try !NIOSSLCertificate.fromPEMFile(certificate).isEmpty else {
-                throw HomeError.invalidArgument("\(certificate) contains no PEM certificate")
-            }
+            certificates = try NIOSSLCertificate.fromPEMFile(certificate)
         } catch {
             throw .invalidArgument(
                 "\(certificate) cannot be read as a certificate in PEM; the gateway keeps its own as "
                     + "https-certificate.pem in its state folder")
         }
-        // It lives as long as the process, like the standard client.
-        let client = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: certificate))
-        Self.kept.withLock { $0.append(client) }
-        self.init(url: url, token: token, client: client)
+        self.init(url: url, token: token, client: Self.client(trusting: certificates))
     }
 
-    /// Keeps clients alive, because a client that is released without being shut down ends the process in a debug
-    /// build.
-    private static let kept = Locked<[HTTPClient]>([])
+    /// The clients that trust certificates of their own. They live as long as the process, like the standard client: a client
+    /// that is released without being shut down ends the process in a debug build. An app may connect any number of times,
+    /// so the connections with the same certificates share one.
+    private static let clients = Locked<[[NIOSSLCertificate]: HTTPClient]>([:])
+
+    private static func client(trusting certificates: [NIOSSLCertificate]) -> HTTPClient {
+        clients.withLock { clients in
+            if let known = clients[certificates] { return known }
+            let client = HTTPClient(
+                eventLoopGroupProvider: .singleton, configuration: clientConfiguration(trusting: certificates))
+            clients[certificates] = client
+            return client
+        }
+    }
 
     private init(url: String, token: String, client: HTTPClient) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
