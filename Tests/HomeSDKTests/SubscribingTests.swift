@@ -38,6 +38,21 @@ import Transport
         cancellable.cancel()
     }
 
+    @Test func `a device that was removed ends its stream, and a later subscription to it fails`() async {
+        let script = ScriptedHome()
+        let device = script.home.device(id: "d1")
+        let first = Recorder(device)
+        script.state([Sample.structure(), Sample.device([Sample.light(on: true)])])
+        await first.wait(for: 1)
+        script.change(Sample.removed("device", "d1"))
+        await first.waitForEnd()
+        #expect(first.isFinished)
+        // The same publisher.
+        let second = Recorder(device)
+        await second.waitForEnd()
+        #expect(second.failure?.code == .notFound)
+    }
+
     @Test func `the first object of a collection is the method and the property`() async throws {
         let script = ScriptedHome()
         script.state([Sample.structure()])

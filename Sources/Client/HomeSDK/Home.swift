@@ -101,14 +101,20 @@ public final class Home: Sendable {
     ///
     /// The stream ends when the device is removed. It fails with `notFound` if the home has no such device.
     public func device(id: String) -> AnyPublisher<HomeDevice, HomeError> {
-        let seen = Locked(false)
-        return model.publisher(.devices) { home, model in
-            if let record = home.devices[id] {
-                seen.withLock { $0 = true }
-                return .value(HomeDevice(model, record))
-            }
-            return seen.withLock { $0 } ? .gone : .failure(.notFound("the home has no device \(id)"))
-        }
+        let model = model
+        return StreamPublisher<HomeDevice> {
+            // Each subscription knows what it has seen itself.
+            let seen = Locked(false)
+            return ModelSource(
+                model, .devices,
+                LatestValue<HomeDevice> { home in
+                    if let record = home.devices[id] {
+                        seen.withLock { $0 = true }
+                        return .value(HomeDevice(model, record))
+                    }
+                    return seen.withLock { $0 } ? .gone : .failure(.notFound("the home has no device \(id)"))
+                })
+        }.eraseToAnyPublisher()
     }
 
     /// A device, again after each change of what it contains (Home APIs 1.8).
