@@ -52,6 +52,12 @@ import Testing
         #expect(items.map { $0.accept(Words()) } == ["OnOff.onOff", "OnOff.onOff", "OnOff.onOff"])
         #expect(items.first?.source == .device(lamp, id: lamp.id, endpoint: 1))
         #expect(Set(items.map(\.id)).count == 3)
+        // Two readers of one iterator share the pages.
+        let shared = pages.makeAsyncIterator()
+        async let one = shared.next()
+        async let other = shared.next()
+        let both = try await [one, other].flatMap { $0?.items ?? [] }
+        #expect(both.count == 3 && Set(both.map(\.id)).count == 3)
 
         // The press comes from the camera's own thread.
         var presses: [HistoryItem] = []

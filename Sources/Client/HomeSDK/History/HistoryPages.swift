@@ -26,6 +26,9 @@ public struct HistoryPages: AsyncSequence, Sendable {
         private let path: String
         private var cursor: String?
         private var isAtEnd: Bool
+        private var isReading = false
+        /// The callers that wait for their turn, in order.
+        private var waiting: [CheckedContinuation<Void, Never>] = []
 
         init(_ pages: HistoryPages) {
             model = pages.model
@@ -33,8 +36,12 @@ public struct HistoryPages: AsyncSequence, Sendable {
             isAtEnd = pages.isEmpty
         }
 
-        /// The next page; nil after the last one. After an error the same page can be asked for again.
+        /// The next page; nil after the last one. After an error the same page can be asked for again. Two callers at the same
+        /// time get two pages.
         public func next() async throws(HomeError) -> HistoryPage? {
+            // While a call waits for its page, the actor serves others, which must not ask for the same page.
+            await takeTurn()
+            defer { passTurn() }
             guard !isAtEnd else { return nil }
             let place = cursor.map { "&cursor=\(GatewayConnection.segment($0))" } ?? ""
             let answer = try await model.history(HistoryRecordPage.self, path + place)
@@ -43,6 +50,18 @@ public struct HistoryPages: AsyncSequence, Sendable {
             let home = model.current
             return HistoryPage(
                 items: answer.items.map { HistoryItem(model, $0, device: home?.devices[$0.deviceID]) })
+        }
+
+        private func takeTurn() async {
+            guard isReading else {
+                isReading = true
+                return
+            }
+            await withCheckedContinuation { waiting.append($0) }
+        }
+
+        private func passTurn() {
+            if waiting.isEmpty { isReading = false } else { waiting.removeFirst().resume() }
         }
     }
 
