@@ -240,6 +240,32 @@ import Transport
         }
     }
 
+    /// A picture of an event is requested with its id.
+    @Test func `an app with one camera gets the ids of events by which the gateway knows them`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read], deviceID: "door")]))
+        try await gateway.run { client in
+            let feed = "/v1/projects/home/subscriptions/feed"
+            let pull = #"{"returnImmediately":true}"#
+            _ = try await client.send(.post, "\(feed):pull", pull, type: Self.json, token: "gatehouse_app")
+            gateway.camera.send(.doorbellPressed(.init()))
+            gateway.camera.finish()
+            await gateway.hub.run()
+            let known = try #require(try await gateway.hub.events(of: "door").first?.id)
+            var id: String?
+            for _ in 0..<50 where id == nil {
+                let answer = try object(
+                    try await client.send(.post, "\(feed):pull", "{}", type: Self.json, token: "gatehouse_app"))
+                for message in try #require(answer["receivedMessages"] as? [[String: Any]]) {
+                    let content = try event(message)
+                    let update = content["resourceUpdate"] as? [String: Any]
+                    if update?["events"] != nil { id = content["eventId"] as? String }
+                }
+            }
+            #expect(id == known)
+        }
+    }
+
     @Test func `messages about a device that an app may not read any more are not delivered`() async throws {
         let gateway = try TestGateway()
         let token = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read])]))

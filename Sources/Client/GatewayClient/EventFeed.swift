@@ -1,9 +1,9 @@
 /// Turns the events of successive streams into one sequence: the whole state, then every change, once each.
 ///
 /// A stream without a cursor begins with the state of the home; only the last event of the state has an id. A stream
-/// with a cursor begins after it. If the gateway no longer keeps what came after the cursor, the stream begins with the
-/// state, and the event `missed` follows. A gateway also sends `missed` before it ends a stream: it cuts off a client that
-/// reads too slowly, and one whose rights have changed.
+/// with a cursor begins after it. If the gateway no longer keeps what came after the cursor, or if the client may now read
+/// something else, the stream begins with the state, and the event `missed` follows. A gateway also sends `missed` before
+/// it ends a stream: it cuts off a client that reads too slowly, and one whose rights have changed.
 public struct EventFeed: Sendable {
     /// What a feed reports.
     public enum Update: Sendable, Hashable {
@@ -11,8 +11,8 @@ public struct EventFeed: Sendable {
         case state([GatewayEvent])
         /// A change.
         case change(GatewayEvent)
-        /// Some changes are missing. If the gateway no longer had them, the state that came before this contains their
-        /// effect.
+        /// Some changes are missing. If a state came before this, it contains their effect. If the event's
+        /// `eventsFollow` is true, only changes of the state are missing.
         case missed(GatewayEvent)
     }
 

@@ -8,14 +8,20 @@ extension HomeHub {
     /// alarms that are still raised, and then every change. A watcher that returns with a cursor gets every change
     /// after it, including those of an earlier run of the gateway. If not all of them are kept, it first gets the
     /// current state and a notice that something is missing.
+    ///
+    /// The same holds if the principal could read something else when it got the cursor (``AccessMark``): later changes do
+    /// not report a device that was granted or taken away since then. The events after the cursor then follow the state,
+    /// which does not contain them.
     /// - Parameters:
     ///   - access: what the principal may read. The watcher does not get other objects. When this changes, the stream
     ///     ends (``enforce(_:on:)``), and the watcher connects again.
     ///   - cursor: the identifier of the last change that the watcher has read.
+    ///   - keepsState: whether the watcher knows the home by its state and the changes of it. One that only passes changes
+    ///     on continues after its cursor, whatever it could read before. It gets the identifiers of events without a mark.
     ///   - onCutOff: called when the watcher is cut off because it does not read.
     /// - Throws: `resourceExhausted` if there are already too many watchers, or too many of this principal.
     public func changes(
-        principal: String, access: Access = .everything, after cursor: String? = nil,
+        principal: String, access: Access = .everything, after cursor: String? = nil, keepsState: Bool = true,
         onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> HomeEvents {
         let sees: @Sendable (String) -> Bool
@@ -34,28 +40,41 @@ extension HomeHub {
         // Refuse first: a watcher that is refused anyway should not make the hub read the log.
         try requirePlace(principal)
         let cursor = cursor.flatMap { $0.isEmpty ? nil : $0 }
-        var place: Int64?
-        if let cursor { place = await log.resume(cursor) }
+        let mark = keepsState ? AccessMark.text(of: access) : AccessMark.wholeHome
+        var place: LogCursor?
+        if let cursor, await log.resume(cursor) != nil { place = LogCursor(cursor) }
         // Nothing else runs between here and the end, so simultaneous requests cannot exceed the limit.
         try requirePlace(principal)
-        if let place {
-            return HomeEvents(
-                initial: [], reader: log.addReader(principal: principal, after: place, sees: sees, onCutOff: onCutOff))
+        if let place, place.mark == mark || !keepsState {
+            let reader = log.addReader(
+                principal: principal, after: place.sequence, mark: mark, sees: sees, onCutOff: onCutOff)
+            return HomeEvents(initial: [], reader: reader)
         }
         let newest = log.newest
+        let start = place ?? newest
         let reader = log.addReader(
-            principal: principal, after: newest.sequence, sees: sees, onCutOff: onCutOff)
+            principal: principal, after: start.sequence, stateSequence: newest.sequence, mark: mark, sees: sees,
+            onCutOff: onCutOff)
         guard !log.isFinished else { return HomeEvents(initial: [], reader: reader) }
         var initial = presentState(of: principal, sees)
         // The watcher has the whole state only after the last part of it.
-        if let last = initial.popLast() { initial.append(last.with(id: newest.text)) }
-        if cursor != nil { initial.append(.missed(Self.gap)) }
+        if let last = initial.popLast() { initial.append(last.with(id: start.marked(mark).text)) }
+        guard cursor != nil else { return HomeEvents(initial: initial, reader: reader) }
+        let stateCount = initial.count
+        initial.append(place == nil ? .missed(Self.gap) : .missed(Self.otherAccess, eventsFollow: true))
+        // One change and the report that the stream ends look the same until something follows, and the next change may be
+        // hours away.
+        if stateCount <= 1 { initial.append(.heartbeat) }
         return HomeEvents(initial: initial, reader: reader)
     }
 
     private static let gap =
         "not all changes since Last-Event-ID are still kept, so the current state was sent again; "
         + "GET /v1/devices/{device}/events lists the events of a device"
+
+    private static let otherAccess =
+        "what the token may read has changed since Last-Event-ID, so the current state was sent again; "
+        + "the events since then follow"
 
     private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeEvent] {
         let places: [HomeChange] =

@@ -25,7 +25,8 @@ public struct DetectionEvent: Sendable, Codable, Hashable {
 
 /// A device's event as it is kept; `GET /v1/devices/{id}/events` lists these.
 public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
-    /// The event's identifier, which is also its place in `/v1/events`.
+    /// The event's identifier, which is also its place in `/v1/events`. For a token that may not read the whole home, the
+    /// `id` there is longer, and begins with this.
     public var id: String
     /// The device.
     public var deviceID: String

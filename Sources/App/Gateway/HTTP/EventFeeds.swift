@@ -119,7 +119,10 @@ actor EventFeeds {
         feeds[key]?.access = access
         let events: HomeEvents
         do {
-            events = try await hub.changes(principal: key.principal, access: access, after: feeds[key]?.cursor)
+            // A change of the rights must not cost messages. The app reads the home's state elsewhere, and has to find the
+            // ids of the messages there.
+            events = try await hub.changes(
+                principal: key.principal, access: access, after: feeds[key]?.cursor, keepsState: false)
         } catch {
             // A subscription that has read nothing has nothing to keep.
             if feeds[key]?.cursor == nil { end(key) } else { stopped(number, key) }

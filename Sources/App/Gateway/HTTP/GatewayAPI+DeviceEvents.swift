@@ -32,7 +32,7 @@ extension GatewayAPI {
             if let text = query["since"].map(String.init) {
                 since = Self.date(text)
                 after = since == nil ? text : nil
-                guard since != nil || (text.utf8.count <= 64 && text.contains("-")) else {
+                guard since != nil || (text.utf8.count <= LogCursor.maximumLength && text.contains("-")) else {
                     throw HomeError.invalidArgument(
                         "since must be a time like 2026-01-31T12:00:00Z or the id of an event")
                 }

@@ -8,6 +8,10 @@ public final class ChangeReader: Sendable {
     /// What the log knows of a reader.
     struct Place {
         let principal: String
+        /// The mark of what the reader may read, which its cursors get.
+        let mark: String
+        /// The number of the last entry whose effect is in the state that the reader gets first.
+        let stateSequence: Int64
         /// Whether the reader may see entries about a subject.
         let sees: @Sendable (_ subject: String) -> Bool
         /// The number of the last entry that the reader has received or may not see.
@@ -127,7 +131,9 @@ public final class ChangeReader: Sendable {
             let entry = published.entry
             // A principal's own entry belongs to nobody else, and does not need a grant.
             guard entry.principal.map({ $0 == place.principal }) ?? place.sees(entry.subject) else { return nil }
-            return published.event
+            // Only what the state does not contain: events, and what became of the principal's sessions.
+            let isInState = entry.sequence <= place.stateSequence && !entry.isEvent && entry.principal == nil
+            return isInState ? nil : published.event(for: place.mark)
         }
     }
 
@@ -170,9 +176,14 @@ extension ChangeLog {
     var readers: [String] { state.withLock { $0.readers.values.map(\.principal) } }
 
     /// Adds a reader that begins after a place.
-    /// - Parameter sees: whether the reader may see entries about a subject, such as `device/…`.
+    /// - Parameters:
+    ///   - stateSequence: the number of the last entry whose effect is in the state that the reader gets first. Of the
+    ///     entries up to it, it gets the events and those about its principal's sessions.
+    ///   - mark: the mark of what the reader may read (``AccessMark``).
+    ///   - sees: whether the reader may see entries about a subject, such as `device/…`.
     public func addReader(
-        principal: String, after sequence: Int64, sees: @escaping @Sendable (_ subject: String) -> Bool = { _ in true },
+        principal: String, after sequence: Int64, stateSequence: Int64 = 0, mark: String = "",
+        sees: @escaping @Sendable (_ subject: String) -> Bool = { _ in true },
         onCutOff: @escaping @Sendable () -> Void = {}
     ) -> ChangeReader {
         let id = state.withLock { state in
@@ -180,7 +191,8 @@ extension ChangeLog {
             state.nextReader &+= 1
             if !state.isFinished {
                 state.readers[id] = ChangeReader.Place(
-                    principal: principal, sees: sees, sequence: sequence, onCutOff: onCutOff)
+                    principal: principal, mark: mark, stateSequence: stateSequence, sees: sees, sequence: sequence,
+                    onCutOff: onCutOff)
             }
             return id
         }

@@ -37,6 +37,8 @@ extension HomeChange {
     /// The data of the event `missed`.
     private struct MissedData: Codable {
         var reason: String
+        /// Absent if events may be missing.
+        var eventsFollow: Bool?
     }
 
     /// The data of the event `DoorbellPressed`.
@@ -165,8 +167,10 @@ extension HomeChange {
             return Encoded(
                 name: "configuration", subject: ConfigurationSummary.subject, effect: .replaces,
                 data: Self.json(summary))
-        case .missed(let reason):
-            return Encoded(name: "missed", subject: "", data: Self.json(MissedData(reason: reason)))
+        case .missed(let reason, let eventsFollow):
+            return Encoded(
+                name: "missed", subject: "",
+                data: Self.json(MissedData(reason: reason, eventsFollow: eventsFollow ? true : nil)))
         }
     }
 
@@ -210,7 +214,7 @@ extension HomeChange {
             self = .configuration(summary)
         case "missed":
             guard let missed = read(MissedData.self) else { return nil }
-            self = .missed(reason: missed.reason)
+            self = .missed(reason: missed.reason, eventsFollow: missed.eventsFollow ?? false)
         case Google.DoorbellPressTrait.DoorbellPressedEvent.name:
             guard let press = read(PressData.self) else { return nil }
             self = .doorbellPressed(

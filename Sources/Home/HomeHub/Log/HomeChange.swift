@@ -39,7 +39,8 @@ public enum HomeChange: Sendable, Equatable {
     /// What `GET /v1/configuration` or `GET /v1/cameras` answers has changed. Only those who may read it get this change.
     case configuration(ConfigurationSummary)
     /// The watcher does not get, or has not received, every change: why, and what to do. It does not have a cursor.
-    case missed(reason: String)
+    /// If `eventsFollow`, the state came before it and the events since the watcher's cursor follow, so no event is missing.
+    case missed(reason: String, eventsFollow: Bool = false)
 }
 
 extension HomeChange {

@@ -5,13 +5,15 @@ import Transport
 /// A change as a watcher gets it.
 public struct HomeEvent: Sendable, Equatable {
     /// The cursor after the change, opaque to clients. Empty if a client cannot resume from here: for a heartbeat, for
-    /// `missed`, and for all but the last event of the state that is sent first.
+    /// `missed`, and for all but the last event of the state that is sent first. For a watcher of a part of the home, it
+    /// also says what that watcher may read.
     public let id: String
     /// The name of the change on the wire; empty for a heartbeat.
     public let name: String
     /// The change as JSON.
     public let data: String
-    /// The event in the form in which watchers pass it on. It is the same for all of them.
+    /// The event in the form in which watchers pass it on. It is the same for all that read the whole
+    /// home.
     private let form = SharedForm()
 
     init(id: String, name: String, data: String) {
@@ -36,7 +38,7 @@ public struct HomeEvent: Sendable, Equatable {
     func with(id: String) -> HomeEvent { HomeEvent(id: id, name: name, data: data) }
 
     /// The event in the form in which watchers pass it on. It is made for the first of them, and the others get the
-    /// same value: a change is encoded once, however many watch.
+    /// same value: a change is encoded once, however many watch the whole home.
     public func form<Form: Sendable>(_ make: (HomeEvent) -> Form) -> Form { form.get { make(self) } }
 
     public static func == (first: HomeEvent, second: HomeEvent) -> Bool {
@@ -47,7 +49,10 @@ public struct HomeEvent: Sendable, Equatable {
     public static let heartbeat = HomeEvent(id: "", name: "", data: "")
 
     /// The watcher does not get, or has not received, every change: why, and what to do.
-    static func missed(_ reason: String) -> HomeEvent { HomeEvent(.missed(reason: reason)) }
+    /// - Parameter eventsFollow: whether only states are missing, and the events follow.
+    static func missed(_ reason: String, eventsFollow: Bool = false) -> HomeEvent {
+        HomeEvent(.missed(reason: reason, eventsFollow: eventsFollow))
+    }
 
     /// The change, read from its JSON; nil for a heartbeat.
     public var change: HomeChange? { HomeChange(name: name, data: data) }

@@ -49,7 +49,7 @@ public struct LogEntry: Sendable, Hashable {
     var size: Int { data.utf8.count + name.utf8.count + subject.utf8.count + 64 }
 }
 
-/// An entry that readers may have, with the event that all of them get.
+/// An entry that readers may have, with the event that all readers of the whole home share.
 final class PublishedEntry: Sendable {
     let entry: LogEntry
     let event: HomeEvent
@@ -57,5 +57,10 @@ final class PublishedEntry: Sendable {
     init(_ entry: LogEntry, log: String) {
         self.entry = entry
         self.event = HomeEvent(entry, log: log)
+    }
+
+    /// The event for a reader with this mark (``AccessMark``).
+    func event(for mark: String) -> HomeEvent {
+        mark.isEmpty ? event : event.with(id: LogCursor.adding(mark, to: event.id))
     }
 }

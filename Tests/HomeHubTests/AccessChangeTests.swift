@@ -1,0 +1,231 @@
+import Foundation
+import HomeFakes
+import HomeTypes
+import Signalling
+import Testing
+
+@testable import HomeHub
+
+/// Watchers that return after a change of what they may read.
+@Suite struct AccessChangeTests {
+    let folder = TestFolder()
+
+    private func makeHub(
+        log: ChangeLog = ChangeLog(MemoryStore(log: "r")), directory: HomeDirectory = HomeDirectory()
+    ) -> HomeHub {
+        HomeHub(
+            devices: ["door", "yard"].map { .init(id: $0, name: $0, kind: .doorbell) }, drivers: [],
+            signalling: FakeLiveView().services, directory: directory, log: log,
+            now: { Date(timeIntervalSince1970: 1_000) })
+    }
+
+    private static func reading(_ devices: String...) -> Access {
+        Access(devices.map { Access.Grant([.read], deviceID: $0) })
+    }
+
+    /// Reads the present state, and returns the cursor behind it.
+    private func readState(_ hub: HomeHub, _ access: Access) async throws -> String {
+        var events = try await hub.changes(principal: "guest", access: access).makeAsyncIterator()
+        while let event = await events.next() { if !event.id.isEmpty { return event.id } }
+        return ""
+    }
+
+    private func press(_ hub: HomeHub, _ number: Int64) async {
+        await hub.apply(.doorbellPressed(.init(priority: number)), deviceID: "door")
+    }
+
+    private func collect(_ stream: HomeEvents) async -> [HomeEvent] {
+        var events: [HomeEvent] = []
+        for await event in stream { events.append(event) }
+        return events
+    }
+
+    /// An event in a word: what it is and what it is about.
+    private func word(_ event: HomeEvent) -> String {
+        switch event.change {
+        case .device(let device)?: "device \(device.id)"
+        case .doorbellPressed(_, _, let press)?: "press \(press.priority ?? 0)"
+        case .missed(_, let eventsFollow)?: eventsFollow ? "missed states" : "missed"
+        default: event.name
+        }
+    }
+
+    private static let changes: [(Access, Access, [String])] = [
+        (reading("door"), reading("door", "yard"), ["device door", "device yard", "missed states", "press 1"]),
+        (reading("door", "yard"), reading("door"), ["device door", "missed states", "", "press 1"]),
+        (reading("door"), reading("yard"), ["device yard", "missed states", ""]),
+        (reading("door"), .nothing, ["missed states", ""]),
+        (.everything, reading("yard"), ["device yard", "missed states", ""]),
+        (reading("yard"), .everything, ["structure", "device door", "device yard", "missed states", "press 1"]),
+    ]
+
+    /// A state of at most one object is followed by a comment: without it, a client would not know yet that it is a state.
+    @Test(arguments: changes)
+    func `a watcher that may read something else gets the state, and then the events that it has not read`(
+        before: Access, after: Access, expected: [String]
+    ) async throws {
+        let hub = makeHub()
+        let cursor = try await readState(hub, before)
+        await press(hub, 1)
+        // Both states are older than the state that the watcher gets.
+        for device in ["door", "yard"] {
+            await hub.apply(.eventSource(.init(state: .subscribed)), deviceID: device)
+        }
+        let stream = try await hub.changes(principal: "guest", access: after, after: cursor)
+        await hub.finishChanges()
+        #expect(await collect(stream).map(word) == expected)
+    }
+
+    @Test func `a watcher that may read the same gets no state again`() async throws {
+        let hub = makeHub()
+        let cursor = try await readState(hub, Self.reading("door", "yard"))
+        await press(hub, 1)
+        // In another order, once too often, and with a scope on which it does not depend what can be read.
+        let yard = Access.Grant([.read, .control], deviceID: "yard")
+        let same = Access([yard] + Self.reading("door", "door").grants)
+        let stream = try await hub.changes(principal: "guest", access: same, after: cursor)
+        await hub.finishChanges()
+        #expect(await collect(stream).map(word) == ["press 1"])
+    }
+
+    @Test func `a watcher that leaves among the events behind the state continues after the one that it has read`()
+        async throws
+    {
+        let hub = makeHub()
+        let cursor = try await readState(hub, Self.reading("door"))
+        for number in 1...3 { await press(hub, Int64(number)) }
+        let both = Self.reading("door", "yard")
+        var events = try await hub.changes(principal: "guest", access: both, after: cursor).makeAsyncIterator()
+        var place = ""
+        while let event = await events.next() {
+            if !event.id.isEmpty { place = event.id }
+            if word(event) == "press 1" { break }
+        }
+        let again = try await hub.changes(principal: "guest", access: both, after: place)
+        await hub.finishChanges()
+        #expect(await collect(again).map(word) == ["press 2", "press 3"])
+    }
+
+    /// The stream ends before the session does.
+    @Test func `a watcher whose session ended with its rights learns of the end`() async throws {
+        let hub = makeHub()
+        let session = SessionSnapshot(
+            LiveViewSnapshot(
+                mediaSessionId: "1", deviceID: "door", principal: "guest", state: .connected, expiresInSeconds: 300,
+                isTalking: false, codecs: ["VP8"], steps: [], statistics: .init(), notes: []),
+            now: Date(timeIntervalSince1970: 1_000))
+        let cursor = try await readState(hub, Self.reading("door"))
+        await hub.publish(.session(.ended, session.ended))
+        let stream = try await hub.changes(principal: "guest", access: Self.reading("yard"), after: cursor)
+        await hub.finishChanges()
+        let events = await collect(stream)
+        #expect(events.map(word) == ["device yard", "missed states", "", "session"])
+    }
+
+    @Test func `a change of the rights is noticed after a restart, and the same rights are recognized`() async throws {
+        let home = MemorySharedStore()
+        func open() throws -> HomeHub {
+            let store = try SQLiteLocalStore(
+                path: folder.path + "/local.sqlite", retention: LogRetention(),
+                now: { Date(timeIntervalSince1970: 1_000) })
+            return makeHub(log: ChangeLog(store), directory: try HomeDirectory(home))
+        }
+        let first = try open()
+        let cursor = try await readState(first, Self.reading("door"))
+        first.log.flush()
+        let second = try open()
+        let same = try await second.changes(principal: "guest", access: Self.reading("door"), after: cursor)
+        let more = try await second.changes(principal: "guest", access: Self.reading("door", "yard"), after: cursor)
+        await press(second, 1)
+        await second.finishChanges()
+        let continued = await collect(same).map(word)
+        #expect(!continued.contains("missed states") && continued.last == "press 1")
+        let state = await collect(more).map(word)
+        #expect(Array(state.prefix(3)) == ["device door", "device yard", "missed states"] && state.last == "press 1")
+    }
+
+    @Test func `a cursor of an earlier version gets the state once`() async throws {
+        let hub = makeHub()
+        await press(hub, 1)
+        let old = hub.log.newest.text
+        let access = Self.reading("door", "yard")
+        var events = try await hub.changes(principal: "guest", access: access, after: old).makeAsyncIterator()
+        var words: [String] = []
+        var cursor = ""
+        while words.last != "missed states", let event = await events.next() {
+            words.append(word(event))
+            if !event.id.isEmpty { cursor = event.id }
+        }
+        #expect(words == ["device door", "device yard", "missed states"])
+        let again = try await hub.changes(principal: "guest", access: access, after: cursor)
+        await hub.finishChanges()
+        #expect(await collect(again).isEmpty)
+    }
+
+    @Test func `a watcher that keeps no state continues after its cursor, and gets the ids of the events`() async throws
+    {
+        let hub = makeHub()
+        let cursor = try await readState(hub, .everything)
+        await press(hub, 1)
+        let stream = try await hub.changes(
+            principal: "guest", access: Self.reading("door"), after: cursor, keepsState: false)
+        await hub.finishChanges()
+        let events = await collect(stream)
+        #expect(events.map(word) == ["press 1"])
+        let ids = try await hub.events(of: "door").map(\.id)
+        #expect(events.map(\.id) == ids)
+    }
+
+    @Test func `the id of an event in a stream of a part of the home begins with that of the event`() async throws {
+        let hub = makeHub()
+        let stream = try await hub.changes(principal: "guest", access: Self.reading("door"))
+        await press(hub, 1)
+        await press(hub, 2)
+        await hub.finishChanges()
+        let events = await collect(stream).filter { $0.name == "DoorbellPressed" }
+        let known = try await hub.events(of: "door").map(\.id)
+        #expect(events.count == 2 && known.count == 2)
+        for (event, id) in zip(events, known.reversed()) { #expect(event.id.hasPrefix(id + "-")) }
+        // Both list what followed.
+        let later = try await hub.events(of: "door", after: events.first?.id).map(\.id)
+        #expect(later == [known[0]])
+    }
+
+    @Test func `all watchers of the whole home share an event`() async throws {
+        let hub = makeHub()
+        let streams = [
+            try await hub.changes(principal: "owner"),
+            try await hub.changes(principal: "reader", access: Access([.init([.read])])),
+        ]
+        await press(hub, 1)
+        await hub.finishChanges()
+        var forms: [Int] = []
+        for (number, stream) in streams.enumerated() {
+            for event in await collect(stream) where event.name == "DoorbellPressed" {
+                forms.append(event.form { _ in number })
+            }
+        }
+        // The second gets what was made for the first.
+        #expect(forms == [0, 0])
+    }
+
+    @Test func `a mark is the same in every run, and differs with what can be read`() {
+        let mark = AccessMark.text(of: Self.reading("door"))
+        #expect(mark == "57d5c0b96cc35e42")
+        let others: [Access] = [
+            Self.reading("yard"), Self.reading("door", "yard"), .nothing, .everything,
+            Access([.init([.read], structureID: "door")]), Access([.init([.control], deviceID: "door")]),
+            Access(Self.reading("door").grants + [Access.Grant([.automate], structureID: "home")]),
+        ]
+        #expect(Set(others.map { AccessMark.text(of: $0) } + [mark]).count == 7)
+        #expect(AccessMark.text(of: Access([.init([.control], deviceID: "door")])) == AccessMark.text(of: .nothing))
+        #expect(AccessMark.text(of: .everything).isEmpty)
+    }
+
+    @Test(arguments: ["", "cbf29ce484222325"]) func `the longest cursor can be read`(mark: String) {
+        let cursor = LogCursor(
+            log: "0123456789abcdef", incarnation: .max, sequence: .max, mark: mark)
+        #expect(LogCursor(cursor.text) == cursor)
+        #expect(LogCursor(cursor.text + "-") == nil)
+    }
+}
