@@ -143,6 +143,53 @@ import Testing
         #expect(refusal.code == .permissionDenied && refusal.subtype == .permissions(.notGranted))
     }
 
+    /// Apps of guests, whose tokens name devices.
+    @Test func `an app shows what it may read after a change of its grants, and misses no event`() async throws {
+        let world = try World()
+        defer { world.gateway.stop() }
+        let owner = world.home.model.connection
+        var ids: [String] = []
+        for name in ["Door", "Lamp", "Fan"] { ids.append(try await world.device(name).id) }
+        func grants(_ devices: [String]) -> String {
+            let list = devices.map { #"{"scopes":["read"],"deviceID":"\#($0)"}"# }
+            return #""grants":[\#(list.joined(separator: ","))]"#
+        }
+        let made = try await owner.post(
+            "/v1/tokens", contentType: "application/json",
+            body: Data(#"{"name":"guest",\#(grants([ids[0], ids[1]]))}"#.utf8))
+        let token = try #require(try JSONSerialization.jsonObject(with: made) as? [String: Any])
+        let secret = try #require(token["token"] as? String)
+        let id = try #require(token["id"] as? String)
+        func grant(_ devices: [String]) async throws {
+            _ = try await owner.patch("/v1/tokens/\(id)", body: Data("{\(grants(devices))}".utf8))
+        }
+        let guest = Home(GatewayConnection(url: world.gateway.address, token: secret), HomeClientConfiguration())
+        func waitFor(_ names: Set<String>) async throws {
+            for try await devices in guest.devices().batched().values where Set(devices.map(\.name)) == names { return }
+            Issue.record("the devices ended before they were \(names)")
+        }
+        try await waitFor(["Door", "Lamp"])
+        let door = try #require(try await guest.devices().list().first { $0.name == "Door" })
+        let lamp = try #require(try await guest.devices().list().first { $0.name == "Lamp" })
+        let presses = Recorder(door.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        let types = Recorder(lamp.types.subscribe(OnOffLightDeviceType.self))
+        await types.wait(for: 1)
+
+        try await grant([ids[0], ids[2]])
+        // Pressed while the app has no stream.
+        try await owner.send(Google.DoorbellPressTrait.press(), to: ids[0])
+        try await waitFor(["Door", "Fan"])
+        await types.waitForEnd()
+        #expect(types.isFinished)
+        #expect(await presses.wait(for: 1).count == 1)
+        // A state of one object has to be recognized, too.
+        try await grant([ids[1]])
+        try await waitFor(["Lamp"])
+        try await grant(ids)
+        try await waitFor(["Door", "Lamp", "Fan"])
+        #expect(presses.failure == nil)
+    }
+
     @Test @MainActor func `what a gateway cannot do says what to do instead`() async throws {
         let world = try World()
         defer { world.gateway.stop() }

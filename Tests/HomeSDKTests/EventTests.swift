@@ -162,6 +162,25 @@ import Testing
         #expect(later.failure == nil)
     }
 
+    @Test func `a subscriber to events goes on after a change of the app's rights, whose events follow`() async throws {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let events = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        let rights = #"{"reason":"what the token may read has changed","eventsFollow":true}"#
+        script.interrupted()
+        script.state([Sample.structure(), Self.doorbell])
+        script.missed(rights)
+        script.change(Self.press("one"))
+        #expect(await events.wait(for: 1).map(\.complementaryToneId) == ["one"])
+        // The gateway may no longer have every event later.
+        script.interrupted()
+        script.state([Sample.structure(), Self.doorbell])
+        script.missed()
+        await events.waitForEnd()
+        #expect(events.failure?.code == .dataLoss)
+    }
+
     @Test func `events wait for a slow subscriber up to a limit, and then its stream fails`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])

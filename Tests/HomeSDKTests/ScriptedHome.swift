@@ -69,8 +69,8 @@ final class ScriptedHome: Sendable {
     }
 
     /// Reports that the gateway does not have every change.
-    func missed() {
-        steps.yield(.report(.update(.missed(GatewayEvent(name: "missed", data: #"{"reason":"too old"}"#)))))
+    func missed(_ data: String = #"{"reason":"too old"}"#) {
+        steps.yield(.report(.update(.missed(GatewayEvent(name: "missed", data: data)))))
     }
 
     /// Reports that the stream is open again, which goes on behind the cursor.

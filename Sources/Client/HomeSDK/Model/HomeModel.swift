@@ -176,7 +176,7 @@ final class HomeModel: Sendable {
             case .interrupted: pause(stream: stream)
             case .update(.state(let events)): try take(state: events, stream: stream)
             case .update(.change(let event)): try take(event, stream: stream)
-            case .update(.missed): loseEvents(stream: stream)
+            case .update(.missed(let event)): loseEvents(event, stream: stream)
             }
         } catch {
             fail(error, stream: stream)
@@ -231,11 +231,14 @@ final class HomeModel: Sendable {
     /// Fails the subscriptions to events, because some events may be missing. States are complete again.
     ///
     /// The gateway no longer has earlier events only if it has sent the whole state instead of them. A stream that ends
-    /// because it was read too slowly, or because the app's rights have changed, continues after the cursor.
-    private func loseEvents(stream: UInt64) {
+    /// because it was read too slowly, or because the app's rights have changed, continues after the cursor. If the app may
+    /// now read something else, the state comes first, and the events after the cursor follow.
+    private func loseEvents(_ missed: GatewayEvent, stream: UInt64) {
+        let isComplete = missed.announcesEvents
         let observers = state.withLock { state -> [@Sendable (HomeError) -> Void] in
             guard state.stream == stream, state.isFresh else { return [] }
             state.isFresh = false
+            guard !isComplete else { return [] }
             defer { state.eventObservers = [:] }
             return state.eventObservers.values.map(\.fail)
         }

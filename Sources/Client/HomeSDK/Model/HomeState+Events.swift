@@ -46,6 +46,18 @@ enum HomeUpdate: Sendable {
     }
 }
 
+extension GatewayEvent {
+    private struct Missed: Decodable {
+        var eventsFollow: Bool?
+    }
+
+    /// Whether this is an event `missed` behind a state, which the events since the cursor follow.
+    var announcesEvents: Bool {
+        // An earlier gateway does not say so, and then events may be missing.
+        (try? JSONDecoder().decode(Missed.self, from: Data(data.utf8)))?.eventsFollow == true
+    }
+}
+
 extension HomeState {
     /// The home that the events of a state describe.
     init(_ events: [GatewayEvent]) throws(HomeError) {

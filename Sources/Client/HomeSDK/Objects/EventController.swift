@@ -32,7 +32,8 @@ public final class EventController: Sendable {
     ///
     /// An event is delivered once. If a thousand wait for a subscriber that does not read them, the stream fails with
     /// `resourceExhausted`. If the connection was lost for so long that the gateway has not kept every event, it fails with
-    /// `dataLoss`. A subscription to a device whose locality is `unspecified` fails with `unavailable`, as commands do.
+    /// `dataLoss`. It does not fail when the app's rights change: a device that the app may no longer read sends nothing. A
+    /// subscription to a device whose locality is `unspecified` fails with `unavailable`, as commands do.
     public func subscribe<Wanted: Event>(_ event: Wanted.Type) -> AnyPublisher<Wanted, HomeError> {
         guard contains(event) else { return Empty().eraseToAnyPublisher() }
         return publisher(of: event.trait) { $0.read(event) }
