@@ -56,8 +56,8 @@ import Testing
         let shared = pages.makeAsyncIterator()
         async let one = shared.next()
         async let other = shared.next()
-        let both = try await [one, other].flatMap { $0?.items ?? [] }
-        #expect(both.count == 3 && Set(both.map(\.id)).count == 3)
+        let shown = try await [one, other].flatMap { $0?.items ?? [] }
+        #expect(shown.count == 3 && Set(shown.map(\.id)).count == 3)
 
         // The press comes from the camera's own thread.
         var presses: [HistoryItem] = []

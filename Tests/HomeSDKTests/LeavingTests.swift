@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `a collection that was listed leaves no subscription behind`() async throws {
-        let ends = try await ends { script in
+        let ends = try await ends { (script) async throws in
             #expect(try await script.home.devices().list().count == 1)
             #expect(try await script.home.structures().list().count == 1)
         }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `a type that was read leaves no subscription behind`() async throws {
-        let ends = try await ends { script in
+        let ends = try await ends { (script) async throws in
             let lamp = try #require(try await script.home.devices().list().first)
             #expect(await lamp.types.get(DimmableLightDeviceType.self) != nil)
             #expect(try await lamp.types.getAll(of: DimmableLightDeviceType.self).count == 1)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `a wait for a change leaves no subscription behind`() async throws {
-        let ends = try await ends { script in
+        let ends = try await ends { (script) async throws in
             _ = try await script.home.devices().list()
             let asked = AsyncStream.makeStream(of: Void.self)
             async let settled: Void = script.model.settle(.devices) { home in
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `a loop that is left ends its subscription`() async throws {
-        let ends = try await ends { script in
+        let ends = try await ends { (script) async throws in
             for try await devices in script.home.devices().batched().values where !devices.isEmpty { break }
             let names = script.home.structures().batched().map { $0.map(\.name) }
             for try await found in names.values where found == ["Home"] { break }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `a loop in a task that is cancelled ends its subscription`() async throws {
-        let ends = try await ends { script in
+        let ends = try await ends { (script) async throws in
             let begun = AsyncStream.makeStream(of: Void.self)
             let loop = Task { [devices = script.home.devices()] in
                 for try await _ in devices.batched().values { begun.continuation.yield() }
