@@ -1,5 +1,6 @@
 import HomeHub
 import HomeTypes
+import Transport
 
 /// Grants for single devices.
 extension TokenRegistry {
