@@ -1,3 +1,4 @@
+import Cameras
 import Foundation
 import HTTPTypes
 import HomeTypes
@@ -105,6 +106,21 @@ import Transport
             #expect(named.count > 2)
             for name in named { #expect(page.paths.contains(name), "\(path) names \(name)") }
         }
+    }
+
+    @Test(arguments: ["en", "de"])
+    func `an address that cannot be used is answered with every beginning that the gateway accepts`(
+        language: String
+    ) throws {
+        let texts = try #require(WebPage().assets["/assets/text-\(language).js"]).text
+        let sentence = try #require(texts.split(separator: "\n").first { $0.contains("\"words.unusableAddress\": ") })
+        for scheme in GatewayConfiguration.Camera.schemes {
+            // `hls+http` is written as two: what is in front is the same for `http` and `https`.
+            let parts = scheme.split(separator: "+")
+            for form in parts.dropLast() { #expect(sentence.contains(" \(form)+"), "\(scheme)") }
+            #expect(sentence.contains(" \(parts.last ?? "")://"), "\(scheme)")
+        }
+        #expect(sentence.contains(" \(VideoDeviceAddress.scheme):/dev/"))
     }
 
     @Test(arguments: [

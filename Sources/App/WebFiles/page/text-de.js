@@ -1267,5 +1267,5 @@ export const de = {
   "words.speakerInUse": "Jemand anders benutzt gerade den Lautsprecher der Kamera. Versuche es gleich noch einmal.",
   "words.theCameraIsSwitchedOff": "Die Kamera ist ausgeschaltet.",
   "words.typePasswordAgain": "Gib das Passwort noch einmal ein, denn die Adresse ist eine andere.",
-  "words.unusableAddress": "Diese Adresse geht nicht. Sie muss mit rtsp://, rtsps://, onvif://, http:// oder rtmp:// beginnen, zum Beispiel rtsp://user:password@192.0.2.20/stream1.",
+  "words.unusableAddress": "Diese Adresse geht nicht. Sie muss mit rtsp://, rtsps://, onvif://, http://, https://, rtmp://, rtmps://, tcp:// oder udp:// beginnen, zum Beispiel rtsp://user:password@192.0.2.20/stream1. hls+, mpegts+ oder flv+ vor http:// oder https:// sagt, was die Kamera sendet. v4l2:/dev/video0 ist eine Kamera am Rechner des Gateways.",
 };

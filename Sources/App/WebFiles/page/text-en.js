@@ -1264,5 +1264,5 @@ export const en = {
   "words.speakerInUse": "Somebody else is using the camera’s speaker. Try again in a moment.",
   "words.theCameraIsSwitchedOff": "The camera is switched off.",
   "words.typePasswordAgain": "Type the password again, because the address has changed.",
-  "words.unusableAddress": "This address cannot be used. It has to start with rtsp://, rtsps://, onvif://, http:// or rtmp://, for example rtsp://user:password@192.0.2.20/stream1.",
+  "words.unusableAddress": "This address cannot be used. It has to start with rtsp://, rtsps://, onvif://, http://, https://, rtmp://, rtmps://, tcp:// or udp://, for example rtsp://user:password@192.0.2.20/stream1. hls+, mpegts+ or flv+ before http:// or https:// says what the camera sends. v4l2:/dev/video0 is a camera of the gateway’s machine.",
 };
