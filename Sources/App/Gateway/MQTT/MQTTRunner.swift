@@ -30,8 +30,8 @@ actor MQTTRunner {
     private var unkeptPresence: [String: Bool] = [:]
     /// Lets what the disk did not take try again.
     private var retry: Task<Void, Never>?
-    /// How long that waits.
-    private static let pauseBeforeRetry = Duration.seconds(10)
+    /// How long each of them waits.
+    private let pauseBeforeRetry: Duration
     /// When the broker was lost.
     private var lostAt: Instant?
     /// Since when nothing has answered at the broker's address; nil while something does.
@@ -42,13 +42,15 @@ actor MQTTRunner {
     /// - Parameters:
     ///   - directory: where the numbers of the parts of devices and the prefixes are kept; nil to forget them.
     ///   - store: where the devices are kept; nil to forget them.
+    ///   - pauseBeforeRetry: how long what the disk has not taken waits for another attempt.
     ///   - now: the clock for how long the broker has been away.
     init(
         directory: StateDirectory?, store: (any SharedStore)? = nil, logger: Logger,
-        now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
+        pauseBeforeRetry: Duration = .seconds(10), now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
         self.store = store
         self.logger = logger
+        self.pauseBeforeRetry = pauseBeforeRetry
         self.now = now
         partNumbers = PartNumbers(in: directory, logger: logger)
         prefixes = KeptPrefixes(in: directory, logger: logger)
@@ -240,8 +242,8 @@ actor MQTTRunner {
     private func retryLater() async {
         let isLate = await list?.hasLateDevices() ?? false
         guard isLate || !unkeptPresence.isEmpty, retry == nil, let reports else { return }
-        retry = Task { [weak self] in
-            guard (try? await Task.sleep(for: Self.pauseBeforeRetry)) != nil else { return }
+        retry = Task { [weak self, pauseBeforeRetry] in
+            guard (try? await Task.sleep(for: pauseBeforeRetry)) != nil else { return }
             await self?.endPause()
             // It takes its turn among the reports, so that it undoes none of them.
             reports.add([])
@@ -254,8 +256,8 @@ actor MQTTRunner {
     /// is below this prefix after it has changed.
     private func keepPrefixesLater() {
         guard prefixes.areLate, prefixRetry == nil else { return }
-        prefixRetry = Task { [weak self] in
-            while (try? await Task.sleep(for: Self.pauseBeforeRetry)) != nil {
+        prefixRetry = Task { [weak self, pauseBeforeRetry] in
+            while (try? await Task.sleep(for: pauseBeforeRetry)) != nil {
                 guard await self?.arePrefixesLate() == true else { return }
             }
         }
