@@ -96,6 +96,21 @@ import Testing
         }
     }
 
+    @Test func `kept pictures of a home that records nothing age by the time that the state folder keeps`() async throws
+    {
+        let folder = try TemporaryFolder()
+        var configuration = GatewayConfiguration.demonstration
+        configuration.stateDirectory = folder.directory.path
+        let gateway = try GatewayService(
+            configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
+            logger: logger)
+        let kept = folder.directory.file(RetentionTime.fileName)
+        #expect(!FileManager.default.fileExists(atPath: kept))
+        // The wall clock alone would delete all pictures after a leap: what counts is kept from run to run.
+        await gateway.api.pictures?.prune()
+        #expect(FileManager.default.fileExists(atPath: kept))
+    }
+
     @Test func aTakenPortIsNamedWithItsKey() async throws {
         let folder = try TemporaryFolder()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
