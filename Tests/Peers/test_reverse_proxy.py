@@ -1,20 +1,27 @@
-"""A gateway behind nginx, which ends TLS: the addresses that clients get are those that they reach."""
+"""A gateway behind nginx, which ends TLS: the addresses that clients get are those that they reach, and clients wait
+for a gateway that restarts."""
 
 import json
+import os
 import ssl
+import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.chromium import patient
 from peers.gateway import DOORBELL, Gateway
 from peers.nginx import Nginx, temporary_paths
 from peers.pki import Authority
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
+from peers.processes import OwnedProcess
 from peers.shell import Shell
+from playwright.sync_api import Browser, expect
 
 
 class Proxied:
@@ -27,14 +34,17 @@ class Proxied:
         self.url = f"https://localhost:{port}"
         self.binary = binary
         self.gateway = Gateway(binary, folder, [DOORBELL], http={"host": "127.0.0.1", "publicURL": f"{self.url}/"})
+        self.authority = authority.path
         self.trust = ssl.create_default_context(cafile=str(authority.path))
         nginx = folder / "nginx"
         nginx.mkdir()
+        self._answers = nginx / "answers.log"
         self._nginx = Nginx(
             nginx,
             f"""
             http {{
-              access_log off;
+              log_format answers '$status $uri';
+              access_log {self._answers} answers;
               {temporary_paths(nginx)}
               server {{
                 listen 127.0.0.1:{port} ssl;
@@ -54,6 +64,20 @@ class Proxied:
         with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as response:
             content = response.read()
             return json.loads(content) if response.headers["Content-Type"] == "application/json" else content
+
+    @contextmanager
+    def without_gateway(self) -> Iterator[None]:
+        """The time from a kill of the gateway to its next start."""
+        self.gateway.process.kill()
+        self._answers.write_text("")
+        try:
+            yield
+        finally:
+            self.gateway.start()
+
+    def await_refusal(self, path: str) -> None:
+        """Waits until nginx has said to a client that the gateway is away."""
+        eventually(lambda: f"502 {path}" in self._answers.read_text().splitlines(), f"nginx answers {path} with 502")
 
     def stop(self) -> None:
         self._nginx.stop()
@@ -137,3 +161,46 @@ def test_links_begin_with_the_address_of_the_proxy(proxied: Proxied) -> None:
     assert proxied.send("GET", f"{proxied.url}/v1/gateway")["publicURL"] == proxied.url
     shared = Shell(proxied.binary, proxied.gateway.config).words("share", "front-door", "--for", "1h")
     assert f"{proxied.url}/camera/front-door#token=" in shared
+
+
+def test_a_command_behind_the_proxy_waits_for_a_gateway_that_restarts(proxied: Proxied, tmp_path: Path) -> None:
+    there = ["--gateway", proxied.url, "--certificate", str(proxied.authority)]
+    environment = os.environ | {"GATEHOUSE_TOKEN": proxied.gateway.token}
+    events = OwnedProcess([str(proxied.binary), "events", "--json", *there], tmp_path / "events.log", environment)
+    try:
+        events.line_starting("{")
+        with proxied.without_gateway():
+            proxied.await_refusal("/v1/events")
+            # A command that does not wait says why.
+            devices = subprocess.run(
+                [str(proxied.binary), "devices", *there],
+                capture_output=True, text=True, timeout=PATIENCE, env=environment,
+            )  # fmt: skip
+            assert devices.returncode == 1
+            assert "answered with HTTP status 502: the gateway is away" in devices.stderr
+        proxied.send("PATCH", f"{proxied.url}/v1/devices/front-door", {"name": "Door that is back"})
+
+        def reads_on() -> bool:
+            assert events.is_running, events.output()[-4000:]
+            return "Door that is back" in events.output()
+
+        eventually(reads_on, "the command reads on")
+    finally:
+        events.stop()
+
+
+def test_the_page_behind_the_proxy_finds_a_gateway_again_that_restarts(proxied: Proxied, browser: Browser) -> None:
+    page = patient(browser.new_page(ignore_https_errors=True))
+    try:
+        page.goto(f"{proxied.url}/#token={proxied.gateway.token}")
+        link = page.locator("#link-text")
+        expect(link).to_have_text("Connected")
+        with proxied.without_gateway():
+            expect(link).to_have_text("Reconnecting")
+            proxied.await_refusal("/v1/events")
+            expect(link).to_have_text("Reconnecting")
+        expect(link).to_have_text("Connected")
+        # nginx's answer says nothing about the token.
+        expect(page.locator("#sign-in")).to_be_hidden()
+    finally:
+        page.close()
