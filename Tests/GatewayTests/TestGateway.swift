@@ -135,7 +135,8 @@ struct TestGateway: Sendable {
             client.connect()
             let result: Result<Value, any Error>
             do {
-                result = .success(try await body(Client(client: client, port: port)))
+                let end: @Sendable () async -> Void = { await services.triggerGracefulShutdown() }
+                result = .success(try await body(Client(client: client, port: port, end: end)))
             } catch {
                 result = .failure(error)
             }
@@ -152,6 +153,8 @@ struct TestGateway: Sendable {
     struct Client: Sendable {
         let client: TestClient
         let port: Int
+        /// Lets the gateway end while the body runs.
+        let end: @Sendable () async -> Void
 
         func send(
             _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, type: String? = nil,

@@ -154,7 +154,20 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
 
     package func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
 
-    package func waitForClip(of deviceID: String, atMost patience: Duration) async {}
+    /// How many wait for the end of a clip.
+    package private(set) var clipWaits = 0
+    private var clipEnds = true
+
+    /// Lets those who wait for a clip wait until they give up.
+    package func playWithoutEnd() { clipEnds = false }
+
+    package func waitForClip(of deviceID: String, atMost patience: Duration) async {
+        guard !clipEnds else { return }
+        clipWaits += 1
+        // Longer than any test.
+        try? await Task.sleep(for: .seconds(86_400))
+        clipWaits -= 1
+    }
 
     package func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot { SpeakerSnapshot() }
 
