@@ -201,6 +201,10 @@ import Transport
             let late = try await execute(client, "CameraEventImage.GenerateImage", #"{"eventId":"\#(id)"}"#)
             #expect(late.status == .badRequest)
             #expect(late.text.contains("no longer available"))
+            // Neither is it when the clock is set back.
+            gateway.clock.withLock { $0 -= 62 }
+            let early = try await execute(client, "CameraEventImage.GenerateImage", #"{"eventId":"\#(id)"}"#)
+            #expect(early.status == .badRequest && early.text == late.text)
         }
     }
 

@@ -179,7 +179,8 @@ extension GatewayAPI {
             let place = try snapshotPlaces.take(for: caller.principal)
             defer { withExtendedLifetime(place) {} }
             // The picture is one of now, so it shows an event only for a moment. The API has the same limit.
-            guard let age = try await hub.age(ofEvent: event, of: device), age <= Self.longestEvent else {
+            // After the clock was set back, an old event lies in the future.
+            guard let age = try await hub.age(ofEvent: event, of: device), age.magnitude <= Self.longestEvent else {
                 throw HomeError.failedPrecondition("The camera image is no longer available for download.")
             }
             let picture = try await picture(of: device, maximumWidth: 640, for: authorization)
