@@ -60,8 +60,8 @@ public struct LatencyBenchmark {
             let p99 = arrivals.milliseconds.percentile(0.99), let maximum = arrivals.milliseconds.max()
         else { throw BenchmarkFailure("no packet arrived") }
         return LatencyMeasurement(
-            viewers: viewers, shards: shards, p50: p50, p95: p95, p99: p99, maximum: maximum, packets: arrivals.milliseconds.count,
-            lost: expected - arrivals.milliseconds.count)
+            viewers: viewers, shards: shards, p50: p50, p95: p95, p99: p99, maximum: maximum,
+            packets: arrivals.milliseconds.count, lost: expected - arrivals.milliseconds.count)
     }
 }
 

@@ -10,7 +10,8 @@ struct BenchLatencyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many viewers.", valueName: "number"))
     var viewers = 100
 
-    @Option(help: ArgumentHelp("How many shards serve them, 1 to 64; by default one for each core.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("How many shards serve them, 1 to 64; by default one for each core.", valueName: "number"))
     var shards = min(ProcessInfo.processInfo.activeProcessorCount, 64)
 
     @Option(help: ArgumentHelp("How long, in seconds.", valueName: "seconds"))
@@ -34,7 +35,7 @@ struct BenchLatencyCommand: AsyncParsableCommand {
         print("viewers  shards  p50 ms  p95 ms  p99 ms   max ms  packets  lost")
         print(
             String(
-                format: "%7d  %6d  %6.2f  %6.2f  %6.2f  %7.2f  %7d  %4d", result.viewers, result.shards, result.p50, result.p95,
-                result.p99, result.maximum, result.packets, result.lost))
+                format: "%7d  %6d  %6.2f  %6.2f  %6.2f  %7.2f  %7d  %4d", result.viewers, result.shards, result.p50,
+                result.p95, result.p99, result.maximum, result.packets, result.lost))
     }
 }
