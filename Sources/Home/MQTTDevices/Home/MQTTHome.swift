@@ -55,9 +55,9 @@ public struct MQTTHome: Sendable {
     static let valueOverhead = 64
     /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
     static let longestDescription = 128 << 10
-    /// The largest state that is read, in bytes. Devices send less than a tenth of that. Reading JSON takes so long that larger
-    /// messages of one device could keep a processor busy.
-    static let longestState = 64 << 10
+    /// The largest state that is read, in bytes. Devices send some hundred. The state of Zigbee2MQTT's bridge has tens of KiB,
+    /// and grows with the devices. Reading JSON takes so long that larger messages of one device could keep a processor busy.
+    static let longestState = 256 << 10
 
     public let settings: Settings
     var entities: [String: EntityRecord] = [:]
