@@ -212,6 +212,7 @@ public struct EventSubscriber: Sendable {
                 failuresInRow = 0
                 refusals = 0
             }
+            if let createdAt, now - createdAt >= configuration.shortestSubscription { shortLived = 0 }
             let notifications = EventService.notifications(answer)
             for notification in notifications { events.append(.notification(notification)) }
             paceNextPull(isEmpty: notifications.isEmpty, at: now)
@@ -267,7 +268,8 @@ public struct EventSubscriber: Sendable {
             shortLived = isShortLived ? shortLived + 1 : 0
             if shortLived > 1 {
                 isForgotten = false
-                failuresInRow = shortLived
+                // Such a camera still reports something, so the circuit stays closed.
+                failuresInRow = min(shortLived, configuration.failuresUntilOpen - 1)
             }
         }
         if error.isAnswer { leftBehind = pullPoint }
