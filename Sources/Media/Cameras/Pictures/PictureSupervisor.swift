@@ -76,9 +76,12 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
                 do throws(CameraFailure) {
                     try play(response)
                     guard !response.isSeries, session.pictures > 0 else { throw CameraFailure.connectionClosed }
-                    // An answer may be complete and hold no picture.
-                    if session.silence(at: MonotonicClock.now) >= configuration.pictureTimeout { throw silence() }
-                    try pause(until: begun + interval(isSeries: false))
+                    // An answer may be complete and hold no picture. A slow camera gets another request first.
+                    let interval = interval(isSeries: false)
+                    if session.silence(at: MonotonicClock.now) >= configuration.pictureTimeout + interval {
+                        throw silence()
+                    }
+                    try pause(until: begun + interval)
                 } catch {
                     return control.isStopping ? .stopped : .failed(error)
                 }
