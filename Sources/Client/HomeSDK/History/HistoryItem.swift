@@ -81,22 +81,26 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
         guard let path = record.clip else { return false }
         // A link stays a link.
         let target = file.resolvingSymlinksInPath().path
-        let partial = "\(target).\(UUID().uuidString).part"
-        guard FileManager.default.createFile(atPath: partial, contents: nil),
+        let existing = try? FileManager.default.attributesOfItem(atPath: target)
+        // A device or a pipe is written to, and not replaced.
+        let isReplaced = existing.map { $0[.type] as? FileAttributeType == .typeRegular } ?? true
+        let partial = isReplaced ? "\(target).\(UUID().uuidString).part" : target
+        let permissions = existing?[.posixPermissions].map { [FileAttributeKey.posixPermissions: $0] }
+        guard !isReplaced || FileManager.default.createFile(atPath: partial, contents: nil, attributes: permissions),
             let handle = FileHandle(forWritingAtPath: partial)
         else { throw .failedPrecondition("\(file.path) cannot be written") }
         defer {
             // A file that cannot be closed was written as far as it could be.
             try? handle.close()
             // A whole clip no longer has this name.
-            try? FileManager.default.removeItem(atPath: partial)
+            if isReplaced { try? FileManager.default.removeItem(atPath: partial) }
         }
         _ = try await model.connection.download(path) { (block) throws(HomeError) in
             do { try handle.write(contentsOf: block) } catch {
                 throw .failedPrecondition("\(file.path) cannot be written: \(error.localizedDescription)")
             }
         }
-        guard rename(partial, target) == 0 else {
+        guard !isReplaced || rename(partial, target) == 0 else {
             throw .failedPrecondition("\(file.path) cannot be written: \(String(cString: strerror(errno)))")
         }
         return true
