@@ -429,7 +429,7 @@ if !coreOnly {
                 NIOHTTPTypes NIOPosix ServiceLifecycle
             GatewayClientTests: GatewayClient HomeTypes TLSFakes AsyncHTTPClient NIOCore NIOHTTP1 NIOPosix NIOSSL
             HomeSDKTests: HomeSDK AutomationGraph GatewayClient GatewayProcess HomeTypes ExampleOrganization Transport
-                OpenCombine
+                OpenCombine StationFakes
             LiveViewClientTests: LiveViewClient Transport SDP RTP ICE DTLS PeerConnection DatagramPort
             RecordingUploadTests: RecordingUpload PushAvStreamTransport Transport
         """)

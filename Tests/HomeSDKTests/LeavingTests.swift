@@ -1,5 +1,6 @@
 import HomeTypes
 import OpenCombine
+import StationFakes
 import Testing
 
 @testable import HomeSDK
@@ -23,11 +24,7 @@ import Testing
     private func ends(after read: (ScriptedHome) async throws -> Void) async throws -> Bool {
         let kept = try await use(read)
         // The queue of a subscription releases what was subscribed.
-        for _ in 0..<1_000_000 {
-            if kept.model == nil { return true }
-            await Task.yield()
-        }
-        return false
+        return await eventually { kept.model == nil }
     }
 
     @Test func `a collection that was listed leaves no subscription behind`() async throws {
