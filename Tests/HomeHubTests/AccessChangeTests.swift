@@ -106,6 +106,44 @@ import Testing
         #expect(await collect(again).map(word) == ["press 2", "press 3"])
     }
 
+    private static let leaving: [(Access, String, [String])] = [
+        (reading("door", "yard"), "missed states", ["press 1", "press 2", "device yard"]),
+        (reading("door", "yard"), "press 1", ["press 2", "device yard"]),
+        (.everything, "missed states", ["press 1", "press 2", "device yard"]),
+        (.everything, "press 1", ["press 2", "device yard"]),
+    ]
+
+    /// The state contains the change of the door, which is older.
+    @Test(arguments: leaving)
+    func `a watcher that leaves behind the state does not get later what the state contains`(
+        access: Access, last: String, expected: [String]
+    ) async throws {
+        let hub = makeHub()
+        let cursor = try await readState(hub, Self.reading("door"))
+        await press(hub, 1)
+        await hub.apply(.eventSource(.init(state: .subscribed)), deviceID: "door")
+        await press(hub, 2)
+        var events = try await hub.changes(principal: "guest", access: access, after: cursor).makeAsyncIterator()
+        var place = ""
+        while let event = await events.next() {
+            if !event.id.isEmpty { place = event.id }
+            if word(event) == last { break }
+        }
+        let again = try await hub.changes(principal: "guest", access: access, after: place)
+        let passing = try await hub.changes(principal: "guest", access: access, after: place, keepsState: false)
+        await hub.apply(.eventSource(.init(state: .subscribed)), deviceID: "yard")
+        await hub.finishChanges()
+        let later = await collect(again)
+        #expect(later.map(word) == expected)
+        // Past the state, the cursor is an ordinary one.
+        let end = LogCursor(later.last?.id ?? "")
+        #expect(end?.state == 0 && end?.mark == AccessMark.text(of: access))
+        // A watcher that keeps no state has none that could contain a change.
+        let passed = await collect(passing)
+        #expect(passed.map(word).contains("device door"))
+        #expect(passed.allSatisfy { LogCursor($0.id)?.state == 0 })
+    }
+
     /// The stream ends before the session does.
     @Test func `a watcher whose session ended with its rights learns of the end`() async throws {
         let hub = makeHub()
@@ -223,9 +261,12 @@ import Testing
     }
 
     @Test(arguments: ["", "cbf29ce484222325"]) func `the longest cursor can be read`(mark: String) {
-        let cursor = LogCursor(
-            log: "0123456789abcdef", incarnation: .max, sequence: .max, mark: mark)
-        #expect(LogCursor(cursor.text) == cursor)
-        #expect(LogCursor(cursor.text + "-") == nil)
+        for state in [0, Int64.max] {
+            let cursor = LogCursor(
+                log: "0123456789abcdef", incarnation: .max, sequence: .max - 1, mark: mark, state: state)
+            #expect(LogCursor(cursor.text) == cursor)
+            #expect(LogCursor(cursor.text + "-") == nil)
+            #expect(LogCursor(cursor.text)?.state == state)
+        }
     }
 }

@@ -107,7 +107,8 @@ import Testing
 
     @Test(arguments: [
         "other-1-1", "r-2-1", "r-1-999", "r-1-9223372036854775807", "r-1-99999999999999999999", "r-0-0", "r-1--1", "r-",
-        "-", "--", "-7", "x", "r-1-1-1-1", "' OR 1=1", String(repeating: "9", count: 400),
+        "-", "--", "-7", "x", "r-1-1-1-1-1", "r-1-1-1-", "r-1-1--", "r-1-1--x", "r-1-1--1-",
+        "' OR 1=1", String(repeating: "9", count: 400),
     ])
     func aCursorOfAnotherLogOrNonsenseGetsTheStateAndASign(cursor: String) async throws {
         let hub = makeHub()

@@ -46,8 +46,11 @@ extension HomeHub {
         // Nothing else runs between here and the end, so simultaneous requests cannot exceed the limit.
         try requirePlace(principal)
         if let place, place.mark == mark || !keepsState {
+            // The watcher may have left before it was past the state. What that contains must not come again, behind it.
+            let stateSequence = keepsState ? min(place.state, log.newest.sequence) : 0
             let reader = log.addReader(
-                principal: principal, after: place.sequence, mark: mark, sees: sees, onCutOff: onCutOff)
+                principal: principal, after: place.sequence, stateSequence: stateSequence, mark: mark, sees: sees,
+                onCutOff: onCutOff)
             return HomeEvents(initial: [], reader: reader)
         }
         let newest = log.newest
@@ -58,7 +61,9 @@ extension HomeHub {
         guard !log.isFinished else { return HomeEvents(initial: [], reader: reader) }
         var initial = presentState(of: principal, sees)
         // The watcher has the whole state only after the last part of it.
-        if let last = initial.popLast() { initial.append(last.with(id: start.marked(mark).text)) }
+        if let last = initial.popLast() {
+            initial.append(last.with(id: start.marked(mark, state: newest.sequence).text))
+        }
         guard cursor != nil else { return HomeEvents(initial: initial, reader: reader) }
         let stateCount = initial.count
         initial.append(place == nil ? .missed(Self.gap) : .missed(Self.otherAccess, eventsFollow: true))

@@ -10,7 +10,8 @@ public final class ChangeReader: Sendable {
         let principal: String
         /// The mark of what the reader may read, which its cursors get.
         let mark: String
-        /// The number of the last entry whose effect is in the state that the reader gets first.
+        /// The number of the last entry whose effect is in the state that the reader gets first, or has already. Its cursors
+        /// get it until the reader is there.
         let stateSequence: Int64
         /// Whether the reader may see entries about a subject.
         let sees: @Sendable (_ subject: String) -> Bool
@@ -133,7 +134,7 @@ public final class ChangeReader: Sendable {
             guard entry.principal.map({ $0 == place.principal }) ?? place.sees(entry.subject) else { return nil }
             // Only what the state does not contain: events, and what became of the principal's sessions.
             let isInState = entry.sequence <= place.stateSequence && !entry.isEvent && entry.principal == nil
-            return isInState ? nil : published.event(for: place.mark)
+            return isInState ? nil : published.event(for: place.mark, state: place.stateSequence)
         }
     }
 
@@ -177,8 +178,8 @@ extension ChangeLog {
 
     /// Adds a reader that begins after a place.
     /// - Parameters:
-    ///   - stateSequence: the number of the last entry whose effect is in the state that the reader gets first. Of the
-    ///     entries up to it, it gets the events and those about its principal's sessions.
+    ///   - stateSequence: the number of the last entry whose effect is in the state that the reader gets first, or has
+    ///     already. Of the entries up to it, it gets the events and those about its principal's sessions.
     ///   - mark: the mark of what the reader may read (``AccessMark``).
     ///   - sees: whether the reader may see entries about a subject, such as `device/…`.
     public func addReader(

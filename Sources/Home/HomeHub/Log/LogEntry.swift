@@ -49,7 +49,7 @@ public struct LogEntry: Sendable, Hashable {
     var size: Int { data.utf8.count + name.utf8.count + subject.utf8.count + 64 }
 }
 
-/// An entry that readers may have, with the event that all readers of the whole home share.
+/// An entry that readers may have, with the event that readers of the whole home share.
 final class PublishedEntry: Sendable {
     let entry: LogEntry
     let event: HomeEvent
@@ -59,8 +59,11 @@ final class PublishedEntry: Sendable {
         self.event = HomeEvent(entry, log: log)
     }
 
-    /// The event for a reader with this mark (``AccessMark``).
-    func event(for mark: String) -> HomeEvent {
-        mark.isEmpty ? event : event.with(id: LogCursor.adding(mark, to: event.id))
+    /// The event for a reader with this mark (``AccessMark``), which has a state with the effects of the entries up to
+    /// `state`. Readers of the whole home that are past that entry share one event.
+    func event(for mark: String, state: Int64) -> HomeEvent {
+        let ahead = entry.sequence < state ? state : 0
+        guard !mark.isEmpty || ahead > 0 else { return event }
+        return event.with(id: LogCursor.adding(mark, state: ahead, to: event.id))
     }
 }
