@@ -87,6 +87,57 @@ import Testing
         #expect(feed.cursor == "7")
     }
 
+    /// The gateway ends the stream because the rights have changed. The state that comes then is newer than the change, so the
+    /// change has another id behind it.
+    @Test(arguments: [["door", "yard"], ["door"], []])
+    func `a change is not repeated behind the state that another access brings`(devices: [String]) {
+        let first = GatewayEvent(name: "DoorbellPressed", id: "r-1-6-aa", data: "1")
+        var feed = EventFeed(after: "r-1-5-aa")
+        #expect(updates(&feed, [.event(first), .event(Self.missed)]) == [.change(first)])
+        let end = feed.close()
+        #expect(end == [.missed(Self.missed)] && feed.cursor == "r-1-5-aa")
+        let state = devices.map {
+            GatewayEvent(name: "device", id: $0 == devices.last ? "r-1-5-bb-9" : nil, data: $0)
+        }
+        let change = GatewayEvent(name: first.name, id: "r-1-6-bb-9", data: first.data)
+        let second = GatewayEvent(name: "DoorbellPressed", id: "r-1-60-bb", data: "2")
+        var items: [EventStreamReader.Item] = (state + [Self.missed]).map { .event($0) }
+        // A comment follows a state of at most one object.
+        if devices.count <= 1 { items.append(.comment) }
+        items += [.event(change), .event(second)]
+        let later = updates(&feed, items)
+        #expect(Array(later.suffix(3)) == [.state(state), .missed(Self.missed), .change(second)])
+        // A state of one object looks like a change until something follows.
+        #expect(later.count == (devices.count == 1 ? 4 : 3) && feed.cursor == "r-1-60-bb")
+    }
+
+    @Test func `a client that is cut off twice at the same change gets it once`() {
+        let change = GatewayEvent(name: "device", id: "r-1-6", data: "c")
+        var feed = EventFeed(after: "r-1-5")
+        #expect(updates(&feed, [.event(change), .event(Self.missed)]) == [.change(change)])
+        let end = feed.close()
+        #expect(end == [.missed(Self.missed)])
+        #expect(updates(&feed, [.event(change), .event(Self.missed)]).isEmpty)
+        let again = feed.close()
+        #expect(again == [.missed(Self.missed)])
+        // The next stream ends before it has brought anything.
+        #expect(updates(&feed, [.event(Self.missed)]).isEmpty)
+        _ = feed.close()
+        #expect(updates(&feed, [.event(change)]).isEmpty)
+        #expect(feed.cursor == "r-1-6")
+    }
+
+    @Test func `a state of one object that has changed since is reported although its id is the same`() {
+        let old = GatewayEvent(name: "device", id: "r-1-5-bb-9", data: "off")
+        var feed = EventFeed(after: "r-1-5-aa")
+        #expect(updates(&feed, [.event(old), .event(Self.missed)]) == [.change(old)])
+        let end = feed.close()
+        #expect(end == [.missed(Self.missed)])
+        // The stream is lost before it shows that this is a state.
+        let new = GatewayEvent(name: "device", id: "r-1-5-bb-10", data: "on")
+        #expect(updates(&feed, [.event(new)]) == [.change(new)])
+    }
+
     @Test func `a client that is cut off long after one change continues behind it`() {
         let event = GatewayEvent(name: "device", id: "6", data: "c")
         var feed = EventFeed(after: "5")

@@ -40,11 +40,9 @@ struct EventsCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         var isReached = false
-        var cursor = after
         var keys = try await reportingHomeErrors { try await DeviceKeys(connection) }
+        var follower = EventFollower(connection, after: after, patience: .zero)
         while true {
-            // A gateway that was reached once is waited for, and so is one that refuses because it starts.
-            var follower = EventFollower(connection, after: cursor, patience: isReached ? nil : .zero)
             do throws(HomeError) {
                 try await follower.run { report in
                     switch report {
@@ -58,7 +56,8 @@ struct EventsCommand: AsyncParsableCommand {
                     return try await reportingHomeErrors { throw error }
                 }
             }
-            cursor = follower.cursor
+            // A gateway that was reached once is waited for, and so is one that refuses because it starts.
+            follower.patience = nil
         }
     }
 

@@ -35,8 +35,9 @@ public struct EventFeed: Sendable {
     private var phase = Phase.undecided
     /// The cursor with which the stream was requested.
     private var requested: String?
-    /// The id of a change that was reported and comes again, because its stream has to be requested again.
-    private var repeated: String?
+    /// A change that was reported and comes again, because its stream has to be requested again. It may come behind a state,
+    /// if the client may read something else by then.
+    private var repeated: GatewayEvent?
 
     /// Begins after a cursor, or with the state.
     public init(after cursor: String? = nil) {
@@ -69,11 +70,11 @@ public struct EventFeed: Sendable {
             guard let id = event.id else { return collect(event, behind: []) }
             cursor = id
             phase = .begun(event)
-            return id == repeated ? [] : [.change(event)]
+            return report(event)
         case (.event(let event), .begun), (.event(let event), .following):
             if let id = event.id { cursor = id }
             phase = .following
-            return [.change(event)]
+            return report(event)
         }
     }
 
@@ -81,10 +82,26 @@ public struct EventFeed: Sendable {
     public mutating func close() -> [Update] {
         guard case .doubtful(let first, let missed) = phase else { return [] }
         // The connection may also have been lost behind a state. The next stream begins at the same place, which shows it.
-        repeated = first?.id
+        if let first { repeated = first }
         cursor = requested
         phase = .undecided
         return [.missed(missed)]
+    }
+
+    /// Reports a change, unless an earlier stream brought it.
+    private mutating func report(_ event: GatewayEvent) -> [Update] {
+        // A state of one object may have the id of an earlier one, and other contents.
+        guard let repeated, let id = event.id, let earlier = repeated.id, Self.entry(id) == Self.entry(earlier),
+            event.name == repeated.name, event.data == repeated.data
+        else { return [.change(event)] }
+        self.repeated = nil
+        return []
+    }
+
+    /// The part of an id that names an entry of the gateway's log. The rest says what the stream's client may read, and
+    /// differs when the same entry comes in a later stream.
+    private static func entry(_ id: String) -> String {
+        id.split(separator: "-", omittingEmptySubsequences: false).prefix(3).joined(separator: "-")
     }
 
     private mutating func collect(_ event: GatewayEvent, behind events: [GatewayEvent]) -> [Update] {

@@ -22,9 +22,11 @@ public struct EventFollower: Sendable {
     private let address: String
     private let read: Reading
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let patience: Duration?
     private var feed: EventFeed
     private var backOff: BackOff
+
+    /// How long a gateway may be away; nil for as long as it takes.
+    public var patience: Duration?
 
     /// The cursor after the last event that was reported.
     public var cursor: String? { feed.cursor }
