@@ -45,7 +45,9 @@ extension HomeHub {
         if let cursor, await log.resume(cursor) != nil { place = LogCursor(cursor) }
         // Nothing else runs between here and the end, so simultaneous requests cannot exceed the limit.
         try requirePlace(principal)
-        if let place, place.mark == mark || !keepsState {
+        // What is in a state is known only to the run that sent it: the next one may use the same numbers for other entries.
+        let isKnown = place.map { $0.state == 0 || $0.incarnation == log.newest.incarnation } ?? false
+        if let place, !keepsState || place.mark == mark && isKnown {
             // The watcher may have left before it was past the state. What that contains must not come again, behind it.
             let stateSequence = keepsState ? min(place.state, log.newest.sequence) : 0
             let reader = log.addReader(
