@@ -83,6 +83,8 @@ def test_the_tests_with_peers_run_alone_and_with_the_parts_that_were_asked_for(
         (["--every"], "--every is not known"),
         (["peers"], "peers is not known"),
         (["--changed", "no-such-revision"], "which no-such-revision is not"),
+        (["--only", "lint", "--changed"], "leave out --only"),
+        (["--changed", "--only", "lint"], "leave out --only"),
     ],
 )
 def test_options_that_mean_nothing_are_refused_before_anything_runs(
