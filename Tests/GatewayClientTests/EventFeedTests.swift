@@ -88,7 +88,7 @@ import Testing
     }
 
     /// The gateway ends the stream because the rights have changed. The state that comes then is newer than the change, so the
-    /// change has another id behind it.
+    /// change has another id after it.
     @Test(arguments: [["door", "yard"], ["door"], []])
     func `a change is not repeated behind the state that another access brings`(devices: [String]) {
         let first = GatewayEvent(name: "DoorbellPressed", id: "r-1-6-aa", data: "1")

@@ -106,7 +106,7 @@ import Testing
             logger: logger)
         let kept = folder.directory.file(RetentionTime.fileName)
         #expect(!FileManager.default.fileExists(atPath: kept))
-        // The wall clock alone would delete all pictures after a leap: what counts is kept from run to run.
+        // The wall clock alone would delete all pictures after a leap. The time that counts is kept from run to run.
         await gateway.api.pictures?.prune()
         #expect(FileManager.default.fileExists(atPath: kept))
     }

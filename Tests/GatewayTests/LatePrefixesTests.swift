@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Change.allCases)
-    func `it is kept as soon as that is possible, whether the gateway still publishes or not`(
+    func `a late prefix is kept as soon as possible, whether the gateway still publishes or not`(
         change: Change
     ) async throws {
         let runner = MQTTRunner(

@@ -228,7 +228,7 @@ import Transport
         #expect(home.grants("link") == nil)
     }
 
-    @Test func `a device that comes back to a structure that a token has lost leaves its links nothing`() async throws {
+    @Test func `links keep nothing of a device that comes back to a structure their maker has lost`() async throws {
         let home = await Home()
         let maker = try await home.add("maker", Access([.init([.media], structureID: "s1")]))
         for name in ["a", "b"] {

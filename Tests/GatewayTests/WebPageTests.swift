@@ -109,7 +109,7 @@ import Transport
     }
 
     @Test(arguments: ["en", "de"])
-    func `an address that cannot be used is answered with every beginning that the gateway accepts`(
+    func `the message about an unusable address names every beginning that the gateway accepts`(
         language: String
     ) throws {
         let texts = try #require(WebPage().assets["/assets/text-\(language).js"]).text

@@ -59,7 +59,7 @@ import Testing
         (reading("yard"), .everything, ["structure", "device door", "device yard", "missed states", "press 1"]),
     ]
 
-    /// A state of at most one object is followed by a comment: without it, a client would not know yet that it is a state.
+    /// A comment follows a state of at most one object. Without the comment, a client would not know yet that it is a state.
     @Test(arguments: changes)
     func `a watcher that may read something else gets the state, and then the events that it has not read`(
         before: Access, after: Access, expected: [String]
@@ -145,7 +145,7 @@ import Testing
     }
 
     /// The stream ends before the session does.
-    @Test func `a watcher whose session ended with its rights learns of the end`() async throws {
+    @Test func `a watcher whose session ended with its rights gets the end of the session`() async throws {
         let hub = makeHub()
         let session = SessionSnapshot(
             LiveViewSnapshot(

@@ -182,7 +182,7 @@ import Testing
         await types.waitForEnd()
         #expect(types.isFinished)
         #expect(await presses.wait(for: 1).count == 1)
-        // A state of one object has to be recognized, too.
+        // A state of one object must also be recognized.
         try await grant([ids[1]])
         try await waitFor(["Lamp"])
         try await grant(ids)

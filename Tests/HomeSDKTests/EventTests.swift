@@ -162,7 +162,7 @@ import Testing
         #expect(later.failure == nil)
     }
 
-    @Test func `a subscriber to events goes on after a change of the app's rights, whose events follow`() async throws {
+    @Test func `a subscription to events goes on after the app's rights change, and misses no event`() async throws {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])
         let device = await script.device()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import HomeSDK
 
-/// What stays when nobody reads a stream any more. A subscription that is left behind keeps its home, and so the
-/// connection to the gateway, and is served with every change.
+/// Subscriptions whose streams nobody reads any more. A subscription that is left behind keeps its home, and therefore the
+/// connection to the gateway. It is also served with every change.
 @Suite(.timeLimit(.minutes(10))) struct LeavingTests {
     private struct Weakly {
         weak var model: HomeModel?
@@ -20,7 +20,7 @@ import Testing
         return Weakly(model: script.model)
     }
 
-    /// Whether a home ends that was used and forgotten.
+    /// Whether a home that was used and forgotten ends.
     private func ends(after read: (ScriptedHome) async throws -> Void) async throws -> Bool {
         let kept = try await use(read)
         // The queue of a subscription releases what was subscribed.

@@ -8,7 +8,7 @@ final class ScriptedBroker {
     /// Where it listens.
     let port: Int
 
-    /// What never comes makes a test fail, and not hang.
+    /// The limit of each wait: a test must fail, not hang, when something never comes.
     private var patience = timeval(tv_sec: 30, tv_usec: 0)
 
     init() throws {
@@ -41,7 +41,7 @@ final class ScriptedBroker {
         try #require(receive()?.first == 0x10)
     }
 
-    /// Says that the connection is accepted: CONNACK (MQTT 3.1.1, section 3.2).
+    /// Accepts the connection: CONNACK (MQTT 3.1.1, section 3.2).
     func acknowledge() {
         #expect(send(connection, [0x20, 2, 0, 0] as [UInt8], 4, 0) == 4)
     }

@@ -78,7 +78,7 @@ test("an automation that was deleted meanwhile is not shown any more", async () 
   assert.deepEqual([details.node.open, list.list.children.length], [false, 0]);
 });
 
-test("an open automation shows every run that began meanwhile, and how the runs before ended", async () => {
+test("an open automation shows every run that began in the meantime, and how the earlier runs ended", async () => {
   happened(several(4));
   await readAgain();
   assert.equal(shown(), "Run 4, Run 3, Run 2, Run 1");
@@ -105,7 +105,7 @@ test("as many runs as are shown are reread at once, without a gap, and the earli
   assert.deepEqual([requests.length, requests[0].includes("limit=62"), details.runs.children.length], [1, true, 60]);
 });
 
-test("what an event says of a run while the runs are reread is newer", async () => {
+test("an event about a run is newer than the runs that are reread at the same time", async () => {
   happened(several(3));
   beforeRuns = () => {
     list.store.event("run", { ...run({ id: "r3", startedAt: "2026-06-01T09:00:00Z", text: "Run 3 has failed.", end: "failed" }), automationID: "a1" });

@@ -231,7 +231,7 @@ test("a device that does not report what was asked for is shown as it is after s
   assert.equal(isOn(), false);
 });
 
-test("what went wrong with a command is not shown for an hour because the clock is set back", async () => {
+test("the message about a failed command is not shown for an hour because the clock is set back", async () => {
   const { lamp, tile, ask, pass } = lampWithClockSetBack();
   replace("fetch", async () => Response.json({ error: { status: "UNAVAILABLE", message: "busy" } }, { status: 503 }));
   await ask();

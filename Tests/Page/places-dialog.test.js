@@ -94,7 +94,7 @@ test("what is made, named or removed after a sign-out is not in the home of the 
 const dialog = () => body.querySelectorAll(".places-dialog")[0];
 const names = () => dialog().querySelectorAll("input").map((one) => one.getAttribute("aria-label")).filter((one) => one?.startsWith("Name of "));
 
-test("rooms that others add, rename and remove are so in the open dialog", () => {
+test("the open dialog shows rooms that others add, rename and remove", () => {
   home.place(home.rooms, "r3", room("r3", "Attic"));
   home.place(home.rooms, "r1", room("r1", "Wintergarden"));
   home.place(home.rooms, "r2", null);
@@ -113,7 +113,7 @@ test("a room that others rename keeps what somebody is entering for it, and the 
   assert.deepEqual([requests, home.rooms.get("r2")], [[["PATCH", "/v1/rooms/r2", { name: "Library" }]], room("r2", "Library")]);
 });
 
-test("what others change of a home is in the open dialog, except where somebody has entered something else", () => {
+test("the open dialog shows how others change a home, except where somebody has entered something else", () => {
   field("Address").value = "1 Main Street";
   home.place(home.structures, "s1", { id: "s1", name: "Lake house", timeZone: "Europe/Oslo", address: "Elsewhere", latitude: 59.9 });
   assert.deepEqual(["Name of this home", "Time zone", "Degrees north", "Address"].map((label) => field(label).value),
@@ -122,7 +122,7 @@ test("what others change of a home is in the open dialog, except where somebody 
   assert.equal(dialog().querySelectorAll("button").at(-1).title, "Remove Lake house");
 });
 
-test("what changed while the page had no connection is in the open dialog, too", async () => {
+test("the open dialog also shows changes from the time without a connection", async () => {
   await home.load(async () => ({ structures: [{ id: "s1", name: "Home", timeZone: "Europe/Berlin" }], rooms: [room("r2", "Study"), room("r4", "Sauna")], devices: [] }));
   assert.deepEqual(names().slice(1, -1), ["Name of Sauna", "Name of Study"]);
 });

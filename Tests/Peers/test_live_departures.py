@@ -1,4 +1,4 @@
-"""Live streams without WebRTC of which nothing comes: a player learns that its camera has gone, and a player that has
+"""Live streams without WebRTC while nothing comes: a player learns that its camera has gone, and a player that has
 gone keeps no place."""
 
 import http.client
@@ -13,7 +13,7 @@ from peers.rtsp_cameras import RTSPCameras
 
 # What the gateway sends between two fragments while nothing comes (ISO/IEC 14496-12, section 8.1.2).
 EMPTY_BOX = b"\0\0\0\x08free"
-# How many places a token has that is not the owner's.
+# How many places a token other than the owner's has.
 SHARE = 16
 
 
@@ -88,5 +88,5 @@ def test_a_player_that_leaves_while_its_camera_is_silent_gives_its_place_back(bi
             cameras.process.send(signal.SIGSTOP)
             stack.callback(cameras.process.send, signal.SIGCONT)
             read_until_silence(answers[0])
-        # Nothing but empty boxes is written to those who have left.
+        # Nothing but empty boxes is written to players that have left.
         eventually(has_place, "there is a place again")

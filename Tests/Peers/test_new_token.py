@@ -78,7 +78,7 @@ def test_it_is_printed_before_anything_else_is_asked(binary: Path, tmp_path: Pat
             try:
                 is_asked = door.asked.wait(PATIENCE)
             finally:
-                # Whoever waits for too long ends the command.
+                # A wait that takes too long ends the command.
                 command.kill()
                 printed, errors = command.communicate(timeout=PATIENCE)
         assert is_asked, f"the command has asked for nothing after the token: {printed}{errors}"

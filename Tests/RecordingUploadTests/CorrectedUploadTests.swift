@@ -70,7 +70,7 @@ import Transport
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: Discards.allCases)
-    func `footage ends its way when the disk that comes back says that it was discarded`(
+    func `an upload ends when the disk comes back and its footage may have been discarded`(
         discards: Discards
     ) async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -96,7 +96,7 @@ import Transport
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `an upload ends that began before it was known that its receiver may not have the recording`() async throws {
+    func `an upload that has begun ends when its receiver may not have the recording`() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         struct World: Sendable {
             var uploader: RecordingUploader?
@@ -146,7 +146,7 @@ import Transport
         #expect(FileManager.default.fileExists(atPath: "\(folder)/uploaded"))
     }
 
-    @Test func `neither is one whose uploads ended before a damaged queue knew it`() throws {
+    @Test func `a recording whose uploads ended before damage to the queue is not taken for unfinished`() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let store = try record(makeUploader())
         // The process ends, and its queue is damaged.

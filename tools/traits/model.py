@@ -102,8 +102,8 @@ class Struct:
     fields: list[Field]
     # The name of its schema in the OpenAPI document; without one the document repeats the members.
     schema: str | None = None
-    # The field whose maximum is an end that nothing goes beyond: the fields after it are then 0 or absent. 24:00 ends a
-    # day, and 24:30 is not a time.
+    # The field whose maximum ends the range: the fields after it are then 0 or absent. 24:00 ends a day, and 24:30 is
+    # not a time.
     end: str | None = None
 
     @property

@@ -18,8 +18,8 @@ final class DrainingPort {
     /// The processor time that emptying the socket has taken, in nanoseconds.
     private(set) var processorTime: Int64 = 0
 
-    /// - Parameter takesRuns: whether the kernel hands over a run of datagrams whole. It then does not cut the run inside the
-    ///   sender's call, as it does not either when a network card cuts it.
+    /// - Parameter takesRuns: whether the kernel hands over each run of datagrams whole. It then does not cut the run inside the
+    ///   sender's call. The same holds when a network card cuts it.
     init(takesRuns: Bool = false) throws {
         var configuration = UDPPort.Configuration()
         configuration.ipv6Address = nil

@@ -3,11 +3,11 @@ import Synchronization
 
 /// Lets threads wait for each other for a moment.
 ///
-/// A thread that waits looks again and again before it gives up its processor. A frame for ten viewers takes some 100 µs, and
-/// waking a thread that sleeps takes half of that, which the shards of a gateway do not pay: they do not wait for each other.
+/// A waiting thread looks repeatedly before it gives up its processor. A frame for ten viewers takes some 100 µs, and waking a
+/// sleeping thread takes half of that. The shards of a gateway do not have this cost, because they do not wait for each other.
 final class SpinningBarrier: Sendable {
-    /// How often a thread looks before it lets others run: some 50 µs. With more threads than processors, the one that is
-    /// waited for has to get its turn.
+    /// How often a thread looks before it lets others run: some 50 µs. With more threads than processors, the thread that is late
+    /// also needs a turn.
     private static let looksBeforeYielding = 20_000
 
     private let threads: Int
@@ -22,7 +22,7 @@ final class SpinningBarrier: Sendable {
     func wait() {
         let current = round.load(ordering: .acquiring)
         if arrived.add(1, ordering: .acquiringAndReleasing).newValue == threads {
-            // Nobody can arrive again before the next round begins.
+            // No thread can arrive again before the next round begins.
             arrived.store(0, ordering: .relaxed)
             round.store(current + 1, ordering: .releasing)
             return

@@ -56,7 +56,7 @@ struct EventsCommand: AsyncParsableCommand {
                     return try await reportingHomeErrors { throw error }
                 }
             }
-            // A gateway that was reached once is waited for, and so is one that refuses because it starts.
+            // The command waits for a gateway that it has reached before, and for one that refuses because it is starting.
             follower.patience = nil
         }
     }

@@ -1,9 +1,9 @@
 /// Turns the events of successive streams into one sequence: the whole state, then every change, once each.
 ///
 /// A stream without a cursor begins with the state of the home; only the last event of the state has an id. A stream
-/// with a cursor begins after it. If the gateway no longer keeps what came after the cursor, or if the client may now read
-/// something else, the stream begins with the state, and the event `missed` follows. A gateway also sends `missed` before
-/// it ends a stream: it cuts off a client that reads too slowly, and one whose rights have changed.
+/// with a cursor begins after it. If the gateway no longer keeps the changes after the cursor, or if what the client may read has
+/// changed, the stream begins with the state, and the event `missed` follows. A gateway also sends `missed` before it ends a
+/// stream: it cuts off a client that reads too slowly, and one whose rights have changed.
 public struct EventFeed: Sendable {
     /// What a feed reports.
     public enum Update: Sendable, Hashable {
@@ -21,10 +21,10 @@ public struct EventFeed: Sendable {
         case undecided
         /// The state arrives.
         case collecting([GatewayEvent])
-        /// The stream with a cursor has begun with this event, a change or the state of a home with one object.
+        /// The stream with a cursor has begun with this event. It is a change, or the state of a home with one object.
         case begun(GatewayEvent)
-        /// After at most one event came `missed`. If the stream continues, that was the state of a home with one object or
-        /// with none. If it ends, the client was cut off.
+        /// The event `missed` came after at most one other event. If the stream continues, the home has at most one object, and
+        /// this was its state. If the stream ends, the client was cut off.
         case doubtful(first: GatewayEvent?, missed: GatewayEvent)
         /// Changes arrive.
         case following
@@ -35,8 +35,8 @@ public struct EventFeed: Sendable {
     private var phase = Phase.undecided
     /// The cursor with which the stream was requested.
     private var requested: String?
-    /// A change that was reported and comes again, because its stream has to be requested again. It may come behind a state,
-    /// if the client may read something else by then.
+    /// A reported change that comes again, because its stream has to be requested again. It may come after a state, if what the
+    /// client may read has changed by then.
     private var repeated: GatewayEvent?
 
     /// Begins after a cursor, or with the state.
@@ -60,7 +60,7 @@ public struct EventFeed: Sendable {
         case (.comment, .collecting(let events)):
             phase = .following
             return [.state(events)]
-        // For the same reason, what came before a comment was not a state.
+        // For the same reason, an event before a comment was not a state.
         case (.comment, _):
             phase = .following
             return []
@@ -78,10 +78,11 @@ public struct EventFeed: Sendable {
         }
     }
 
-    /// Ends the stream, whose connection is gone.
+    /// Ends the stream after its connection was lost.
     public mutating func close() -> [Update] {
         guard case .doubtful(let first, let missed) = phase else { return [] }
-        // The connection may also have been lost behind a state. The next stream begins at the same place, which shows it.
+        // The connection may also have been lost after a state. The next stream begins at the same place, and shows whether it
+        // was.
         if let first { repeated = first }
         cursor = requested
         phase = .undecided
@@ -90,7 +91,7 @@ public struct EventFeed: Sendable {
 
     /// Reports a change, unless an earlier stream brought it.
     private mutating func report(_ event: GatewayEvent) -> [Update] {
-        // A state of one object may have the id of an earlier one, and other contents.
+        // A state of one object may have the id of an earlier state, but other contents.
         guard let repeated, let id = event.id, let earlier = repeated.id, Self.entry(id) == Self.entry(earlier),
             event.name == repeated.name, event.data == repeated.data
         else { return [.change(event)] }

@@ -65,7 +65,7 @@ public struct EventFollower: Sendable {
     /// - Throws: `unavailable` when the gateway was away for longer than the patience; what it answers if it refuses
     ///   the token; `cancelled` when the task is cancelled.
     public mutating func run(_ receive: (Report) -> Void) async throws(HomeError) {
-        // When the gateway was last there.
+        // When the gateway was last reached.
         var presence = now()
         while true {
             var isOpen = false
@@ -86,7 +86,7 @@ public struct EventFollower: Sendable {
             } catch {
                 failure = error
             }
-            // Its absence begins when the connection is lost, and not with its last heartbeat before that.
+            // The gateway's absence begins when the connection is lost, not with the last heartbeat before that.
             if isOpen { presence = now() }
             if Task.isCancelled { throw .cancelled("the event stream was cancelled") }
             for update in feed.close() { receive(.update(update)) }

@@ -103,7 +103,7 @@ public final class Home: Sendable {
     public func device(id: String) -> AnyPublisher<HomeDevice, HomeError> {
         let model = model
         return StreamPublisher<HomeDevice> {
-            // Each subscription knows what it has seen itself.
+            // Each subscription records for itself whether it has seen the device.
             let seen = Locked(false)
             return ModelSource(
                 model, .devices,

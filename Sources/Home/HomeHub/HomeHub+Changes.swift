@@ -9,14 +9,14 @@ extension HomeHub {
     /// after it, including those of an earlier run of the gateway. If not all of them are kept, it first gets the
     /// current state and a notice that something is missing.
     ///
-    /// The same holds if the principal could read something else when it got the cursor (``AccessMark``): later changes do
-    /// not report a device that was granted or taken away since then. The events after the cursor then follow the state,
-    /// which does not contain them.
+    /// The same holds if the principal could read something else when it got the cursor (``AccessMark``). Later changes do not
+    /// report a device that was granted or taken away since then. The events after the cursor then follow the state, which does
+    /// not contain them.
     /// - Parameters:
     ///   - access: what the principal may read. The watcher does not get other objects. When this changes, the stream
     ///     ends (``enforce(_:on:)``), and the watcher connects again.
     ///   - cursor: the identifier of the last change that the watcher has read.
-    ///   - keepsState: whether the watcher knows the home by its state and the changes of it. One that only passes changes
+    ///   - keepsState: whether the watcher knows the home by its state and the changes of it. A watcher that only passes changes
     ///     on continues after its cursor, whatever it could read before. It gets the identifiers of events without a mark.
     ///   - onCutOff: called when the watcher is cut off because it does not read.
     /// - Throws: `resourceExhausted` if there are already too many watchers, or too many of this principal.
@@ -45,10 +45,11 @@ extension HomeHub {
         if let cursor, await log.resume(cursor) != nil { place = LogCursor(cursor) }
         // Nothing else runs between here and the end, so simultaneous requests cannot exceed the limit.
         try requirePlace(principal)
-        // What is in a state is known only to the run that sent it: the next one may use the same numbers for other entries.
+        // Only the run that sent a state knows its contents. The next run may use the same numbers for other entries.
         let isKnown = place.map { $0.state == 0 || $0.incarnation == log.newest.incarnation } ?? false
         if let place, !keepsState || place.mark == mark && isKnown {
-            // The watcher may have left before it was past the state. What that contains must not come again, behind it.
+            // The watcher may have left before it was past the state. Changes that the state contains must not come again after
+            // it.
             let stateSequence = keepsState ? min(place.state, log.newest.sequence) : 0
             let reader = log.addReader(
                 principal: principal, after: place.sequence, stateSequence: stateSequence, mark: mark, sees: sees,

@@ -154,11 +154,11 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
 
     package func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
 
-    /// How many wait for the end of a clip.
+    /// How many callers wait for the end of a clip.
     package private(set) var clipWaits = 0
     private var clipEnds = true
 
-    /// Lets those who wait for a clip wait until they give up.
+    /// Lets callers that wait for a clip wait until they give up.
     package func playWithoutEnd() { clipEnds = false }
 
     package func waitForClip(of deviceID: String, atMost patience: Duration) async {

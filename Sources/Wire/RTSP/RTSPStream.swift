@@ -34,7 +34,7 @@ public struct RTSPStream: ~Copyable {
     private var end = 0
     private var discardedInARow = 0
     private var isSynchronized = true
-    /// A message whose body is not complete yet. With it, the head is read once even if the body drips in slowly.
+    /// A message whose body is not complete yet. With it, the head is read only once, even if the body arrives slowly.
     private var unfinished: (message: RTSPMessage, bodySize: Int)?
 
     /// An empty stream.
@@ -181,7 +181,7 @@ public struct RTSPStream: ~Copyable {
         return finishMessage()
     }
 
-    /// The message whose head has been read, once its body is there.
+    /// The message whose head has been read, when its body is complete.
     private mutating func finishMessage() -> Element? {
         guard let (message, bodySize) = unfinished, end - start >= bodySize else { return nil }
         let body = Array(buffer[start..<start + bodySize])

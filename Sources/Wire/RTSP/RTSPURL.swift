@@ -35,8 +35,8 @@ public struct RTSPURL: Hashable, Sendable {
             return RTSPCredentials(
                 user: user.removingPercentEncoding, password: (password ?? "").removingPercentEncoding)
         }
-        // The user's name goes into a header, where an escaped line end would begin another one. A camera can choose it: by
-        // an address to which it redirects.
+        // The user's name goes into a header, where an escaped line end would begin another one. A camera can choose the name by
+        // redirecting to an address.
         if let user = credentials?.user, user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             throw .invalidURL("the user's name contains a control character")
         }

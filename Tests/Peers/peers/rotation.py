@@ -1,5 +1,5 @@
-"""Which long files of tests a run has. All of them would take an hour of two processors, so each commit runs one part
-of them, and everything that takes less than about 20 s."""
+"""Chooses the long files of tests for a run. All of them would take an hour of two processors, so each commit runs one
+part of them, and everything that takes less than about 20 s."""
 
 from functools import cache
 from pathlib import Path

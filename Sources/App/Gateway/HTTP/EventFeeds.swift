@@ -119,8 +119,8 @@ actor EventFeeds {
         feeds[key]?.access = access
         let events: HomeEvents
         do {
-            // A change of the rights must not cost messages. The app reads the home's state elsewhere, and has to find the
-            // ids of the messages there.
+            // An app must not lose messages when its rights change. It reads the home's state elsewhere, and has to find the ids
+            // of the messages there.
             events = try await hub.changes(
                 principal: key.principal, access: access, after: feeds[key]?.cursor, keepsState: false)
         } catch {

@@ -179,7 +179,7 @@ extension GatewayAPI {
             let place = try snapshotPlaces.take(for: caller.principal)
             defer { withExtendedLifetime(place) {} }
             // The picture is one of now, so it shows an event only for a moment. The API has the same limit.
-            // After the clock was set back, an old event lies in the future.
+            // After the clock has been set back, an old event lies in the future.
             guard let age = try await hub.age(ofEvent: event, of: device), age.magnitude <= Self.longestEvent else {
                 throw HomeError.failedPrecondition("The camera image is no longer available for download.")
             }

@@ -30,7 +30,7 @@ actor MQTTRunner {
     private var unkeptPresence: [String: Bool] = [:]
     /// Lets what the disk did not take try again.
     private var retry: Task<Void, Never>?
-    /// How long each of them waits.
+    /// How long each of the two tasks waits before it tries again.
     private let pauseBeforeRetry: Duration
     /// When the broker was lost.
     private var lostAt: Instant?
@@ -42,7 +42,7 @@ actor MQTTRunner {
     /// - Parameters:
     ///   - directory: where the numbers of the parts of devices and the prefixes are kept; nil to forget them.
     ///   - store: where the devices are kept; nil to forget them.
-    ///   - pauseBeforeRetry: how long what the disk has not taken waits for another attempt.
+    ///   - pauseBeforeRetry: how long the runner waits before it offers the disk again what the disk has not taken.
     ///   - now: the clock for how long the broker has been away.
     init(
         directory: StateDirectory?, store: (any SharedStore)? = nil, logger: Logger,

@@ -27,8 +27,8 @@ extension TokenRegistry {
     /// no longer have, and the grants for this device alone that such tokens have given. Nobody else notices.
     ///
     /// Another change may have moved it on. Each move counts by itself, so that those who lose the device by either of the two
-    /// lose it, in whichever order the moves come here. A token that has the device where it is now keeps what it has given of
-    /// it: it may have given that after the device came back, before its departure came here.
+    /// lose it, in whichever order the moves come here. A token that has the device where it is now keeps the grants that it has
+    /// given for it. It may have given them after the device came back, but before the report of its departure came here.
     func follow(_ move: DeviceMove) async throws(HomeError) {
         let id = move.deviceID
         let object = Access.Object.device(id, structureID: move.structureID)
@@ -44,7 +44,8 @@ extension TokenRegistry {
                 // It may have ended meanwhile, by itself or with the one that made it.
                 do throws(HomeError) {
                     try await change(made.record.id) { record in
-                        // The maker may have less than when the move came here, and the device may have moved meanwhile.
+                        // The maker may have fewer rights than when the move came here, and the device may have moved in the
+                        // meantime.
                         let left = lost.subtracting(scopes(of: makerID, forDevice: id))
                         record.access = record.access.without(left, ofDevice: id)
                         if record.access.grants.isEmpty { record.revoke(at: now) }
@@ -62,7 +63,7 @@ extension TokenRegistry {
         if let failure { throw failure }
     }
 
-    /// What a token permits of a device, both as they are now.
+    /// The scopes that a token has for a device, both as they are now.
     private nonisolated func scopes(of token: String, forDevice id: String) -> Set<Caller.Scope> {
         guard let access = index.withLock({ $0.records[token]?.record.access }) else { return [] }
         return access.scopes(for: .device(id, structureID: structure(ofDevice: id)))

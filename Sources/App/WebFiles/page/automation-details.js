@@ -17,7 +17,7 @@ import { inWords } from "./words.js";
  */
 
 /**
- * What a dialog learns from the list that opened it.
+ * The reports that a dialog gets from the list that opened it.
  * @typedef {object} Listener
  * @property {(automation: Automation | null, id: string) => void} changed null: it was deleted
  * @property {() => void} caughtUp the list was read again, because events may have been left out
@@ -38,7 +38,7 @@ import { inWords } from "./words.js";
 
 // More runs than this are looked for by their moment.
 const mostRuns = 200;
-// So many runs are added at once.
+// The number of runs that are added at once.
 const moreRuns = 20;
 
 /**
@@ -92,7 +92,7 @@ class AutomationDetails {
     this.drawings = new Map();
     this.requests = new Newest();
     /**
-     * The runs that events have described while runs are read: that is newer.
+     * The runs that events have described while runs are read. The events are newer.
      * @type {Set<Set<string>>}
      */
     this.reads = new Set();
@@ -172,7 +172,7 @@ class AutomationDetails {
 
   /** Reads the runs before those that are shown. */
   async readRuns() {
-    // What is being read brings earlier runs as well.
+    // The read that is under way also brings earlier runs.
     if (this.reads.size > 0) return;
     this.more.node.disabled = true;
     await this.read({ limit: moreRuns, before: this.next });
@@ -180,15 +180,15 @@ class AutomationDetails {
   }
 
   /**
-   * Reads the runs that are shown again, and those since then: what happened without a connection may come as no event. Runs that
-   * are not among the newest any more leave the list, so that it has no gap.
+   * Reads again the runs that are shown, and reads those since then. Changes during a lost connection may have come without an
+   * event. Runs that are no longer among the newest leave the list, because it must have no gap.
    */
   rereadRuns() {
     return this.read({ limit: Math.min(mostRuns, this.drawings.size + moreRuns) }, (runs, reported) => {
       const listed = new Set(runs.map(({ id }) => id));
       for (const id of this.drawings.keys()) if (!listed.has(id) && !reported.has(id)) this.drawings.delete(id);
       const rows = runs.flatMap(({ id }) => this.drawings.get(id)?.row ?? []);
-      // Those that began meanwhile. The latest was added last.
+      // These runs began in the meantime. The latest was added last.
       for (const [id, { row }] of this.drawings) if (!listed.has(id)) rows.unshift(row);
       arrange(this.runs, rows);
       while (this.drawings.size > mostRuns) this.dropLast();

@@ -36,7 +36,7 @@ class PlacesDialog {
     /** @type {Button | null} */
     this.bin = null;
     /**
-     * The fields for what the gateway knows of the structure.
+     * The fields for the properties of the structure that the gateway keeps.
      * @type {Partial<Record<keyof Written, HTMLInputElement | null>>}
      */
     this.fields = {};
@@ -203,7 +203,7 @@ class RoomRow {
 }
 
 /**
- * What the fields of a structure say.
+ * The contents of the fields of a structure.
  * @typedef {{ name: string, address: string, latitude: string, longitude: string, timeZone: string }} Written
  */
 
@@ -216,7 +216,7 @@ function written({ name, address, latitude, longitude, timeZone }) {
 }
 
 /**
- * Shows what the gateway has now, unless somebody has entered something else.
+ * Shows the value that the gateway has now, unless the person has entered something else.
  * @param {HTMLInputElement} field
  * @param {string} value
  */

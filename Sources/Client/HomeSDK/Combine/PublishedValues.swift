@@ -8,8 +8,7 @@
         public var values: PublishedValues<Self> { PublishedValues(self) }
     }
 
-    /// The values of a publisher as an asynchronous sequence, as Combine has it. A loop over it that is left ends the
-    /// subscription.
+    /// The values of a publisher as an asynchronous sequence, as in Combine. Leaving a loop over it ends the subscription.
     ///
     /// OpenCombine's own sequence ends its subscription only if the task is cancelled while it waits. After `break`,
     /// `return` and an error, the home would keep the subscription until it is disconnected, and serve it with every change.
@@ -42,8 +41,8 @@
         }
     }
 
-    /// Ends the subscription of a reader together with the last copy of its iterator. The reader itself cannot notice that:
-    /// its subscription keeps it.
+    /// Ends the subscription of a reader together with the last copy of its iterator. The reader itself cannot notice that,
+    /// because its subscription keeps it alive.
     private final class Reading<Value: Sendable>: Sendable {
         private let reader: ValueReader<Value>
 
@@ -69,7 +68,7 @@
         private typealias Waiting = CheckedContinuation<Input?, any Error>
 
         private struct Kept: @unchecked Sendable {
-            // Proof for @unchecked: a subscription may be used from any thread. OpenCombine's own sequence does so, too.
+            // Proof for @unchecked: a subscription may be used from any thread. OpenCombine's own sequence also does so.
             let subscription: any Subscription
         }
 
@@ -77,13 +76,13 @@
             /// The publisher has not handed out the subscription yet.
             case begun
             case subscribed(Kept)
-            /// The error is still to be thrown, once.
+            /// The error is thrown to one caller only, and has not been thrown yet.
             case ended(HomeError?)
         }
 
         private struct State: Sendable {
             var phase = Phase.begun
-            /// One for each value that was asked for.
+            /// One continuation for each value that was asked for.
             var waiting: [Waiting] = []
         }
 
@@ -137,7 +136,7 @@
             if case .failure(let error) = completion { _ = end(error) } else { _ = end(nil) }
         }
 
-        /// Ends for all callers that wait. The first of them gets the error, or the next caller if nobody waits.
+        /// Ends the values for all waiting callers. The first of them gets the error. If no caller waits, the next one gets it.
         /// - Returns: the subscription if it had not ended yet.
         private func end(_ error: HomeError?) -> Kept? {
             let (kept, waiting) = state.withLock { state -> (Kept?, [Waiting]) in

@@ -73,7 +73,7 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
 
     private static let largestClip = 256 << 20
 
-    /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file once the clip is whole.
+    /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file only when the clip is whole.
     /// - Returns: false if nothing was recorded.
     /// - Throws: `failedPrecondition` when the file cannot be written.
     @discardableResult
@@ -82,7 +82,7 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
         // A link stays a link.
         let target = file.resolvingSymlinksInPath().path
         let existing = try? FileManager.default.attributesOfItem(atPath: target)
-        // A device or a pipe is written to, and not replaced.
+        // A device or a pipe is written to, not replaced.
         let isReplaced = existing.map { $0[.type] as? FileAttributeType == .typeRegular } ?? true
         let partial = isReplaced ? "\(target).\(UUID().uuidString).part" : target
         let permissions = existing?[.posixPermissions].map { [FileAttributeKey.posixPermissions: $0] }

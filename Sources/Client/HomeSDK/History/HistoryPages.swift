@@ -37,7 +37,7 @@ public struct HistoryPages: AsyncSequence, Sendable {
         }
 
         /// The next page; nil after the last one. After an error the same page can be asked for again. Two callers at the same
-        /// time get two pages, one after the other: a task that is cancelled while it waits for its turn returns at its turn.
+        /// time get two pages, one after the other. A task that is cancelled while it waits for its turn returns at its turn.
         public func next() async throws(HomeError) -> HistoryPage? {
             // While a call waits for its page, the actor serves others, which must not ask for the same page.
             await takeTurn()

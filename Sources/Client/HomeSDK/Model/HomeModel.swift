@@ -231,8 +231,8 @@ final class HomeModel: Sendable {
     /// Fails the subscriptions to events, because some events may be missing. States are complete again.
     ///
     /// The gateway no longer has earlier events only if it has sent the whole state instead of them. A stream that ends
-    /// because it was read too slowly, or because the app's rights have changed, continues after the cursor. If the app may
-    /// now read something else, the state comes first, and the events after the cursor follow.
+    /// because it was read too slowly, or because the app's rights have changed, continues after the cursor. If what the app may
+    /// read has changed, the state comes first, and the events after the cursor follow.
     private func loseEvents(_ missed: GatewayEvent, stream: UInt64) {
         let isComplete = missed.announcesEvents
         let observers = state.withLock { state -> [@Sendable (HomeError) -> Void] in

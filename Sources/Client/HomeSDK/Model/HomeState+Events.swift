@@ -51,9 +51,9 @@ extension GatewayEvent {
         var eventsFollow: Bool?
     }
 
-    /// Whether this is an event `missed` behind a state, which the events since the cursor follow.
+    /// Whether this is an event `missed` after a state, and the events since the cursor follow it.
     var announcesEvents: Bool {
-        // An earlier gateway does not say so, and then events may be missing.
+        // A gateway of an earlier version does not report this. Events may then be missing.
         (try? JSONDecoder().decode(Missed.self, from: Data(data.utf8)))?.eventsFollow == true
     }
 }

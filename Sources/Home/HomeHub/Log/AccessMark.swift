@@ -1,15 +1,15 @@
 import Foundation
 import HomeTypes
 
-/// A short text that differs between principals that may not read the same. A cursor carries it, so that a watcher whose
-/// access has changed is recognized when it returns, even if the gateway has restarted since then.
+/// A short text that differs between principals that may not read the same. A cursor carries it. The hub thereby recognizes a
+/// returning watcher whose access has changed, even if the gateway has restarted since then.
 ///
 /// It depends only on the grants: a device that moves to another structure is an entry of the log (``DeviceDeparture``).
 enum AccessMark {
     /// The mark of those who may read the whole home. Their cursors have none, so all of them get the same events.
     static let wholeHome = ""
 
-    /// Scopes on which it depends what a watcher of a part of the home gets. The alarms of automations need the last two.
+    /// The scopes that decide what a watcher of a part of the home gets. The alarms of automations need the last two.
     private static let scopes: [Caller.Scope] = [.read, .automate, .admin]
 
     /// The mark of an access. It is the same in every run of the gateway, and in whatever order the grants are.

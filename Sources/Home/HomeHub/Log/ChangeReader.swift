@@ -8,10 +8,10 @@ public final class ChangeReader: Sendable {
     /// What the log knows of a reader.
     struct Place {
         let principal: String
-        /// The mark of what the reader may read, which its cursors get.
+        /// The mark of what the reader may read. Its cursors carry it.
         let mark: String
         /// The number of the last entry whose effect is in the state that the reader gets first, or has already. Its cursors
-        /// get it until the reader is there.
+        /// carry it until the reader has reached that entry.
         let stateSequence: Int64
         /// Whether the reader may see entries about a subject.
         let sees: @Sendable (_ subject: String) -> Bool
@@ -132,7 +132,7 @@ public final class ChangeReader: Sendable {
             let entry = published.entry
             // A principal's own entry belongs to nobody else, and does not need a grant.
             guard entry.principal.map({ $0 == place.principal }) ?? place.sees(entry.subject) else { return nil }
-            // Only what the state does not contain: events, and what became of the principal's sessions.
+            // Only entries that the state does not contain: events, and those about the principal's sessions.
             let isInState = entry.sequence <= place.stateSequence && !entry.isEvent && entry.principal == nil
             return isInState ? nil : published.event(for: place.mark, state: place.stateSequence)
         }

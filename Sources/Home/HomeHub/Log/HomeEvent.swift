@@ -6,14 +6,13 @@ import Transport
 public struct HomeEvent: Sendable, Equatable {
     /// The cursor after the change, opaque to clients. Empty if a client cannot resume from here: for a heartbeat, for
     /// `missed`, and for all but the last event of the state that is sent first. For a watcher of a part of the home, it
-    /// also says what that watcher may read, and behind a state that is newer than the change, how new that state is.
+    /// also says what that watcher may read. After a state that is newer than the change, it also says how new that state is.
     public let id: String
     /// The name of the change on the wire; empty for a heartbeat.
     public let name: String
     /// The change as JSON.
     public let data: String
-    /// The event in the form in which watchers pass it on. It is the same for all that read the whole
-    /// home.
+    /// The event in the form in which watchers pass it on. It is the same for all that read the whole home.
     private let form = SharedForm()
 
     init(id: String, name: String, data: String) {

@@ -16,7 +16,7 @@ public struct LogCursor: Hashable, Sendable {
     /// The number of the last entry whose effect is in the state that its reader has; 0 if the reader is past that entry.
     public let state: Int64
 
-    /// The maximum length of a cursor, in bytes. The longest that is made has 93.
+    /// The maximum length of a cursor, in bytes. The longest cursor that is made has 93.
     public static let maximumLength = 96
 
     init(

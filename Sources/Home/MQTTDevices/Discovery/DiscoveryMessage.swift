@@ -8,7 +8,7 @@ enum DiscoveryMessage {
 
     /// The maximum number of parts that one message may describe.
     private static let maximumParts = 256
-    /// The longest name of an entity, in bytes. A topic is no longer, but a component's key may have the length of its message.
+    /// The longest name of an entity, in bytes. A topic cannot be longer, but a component's key may be as long as its message.
     private static let longestName = 1 << 10
 
     /// What the message describes: entities, and what is wrong with the others.
@@ -42,7 +42,7 @@ enum DiscoveryMessage {
             return .failure(DiscoveryProblem("unique_id is empty or longer than 256 bytes"))
         }
         let id = "\(component).\(unique ?? path)"
-        // The name outlives the message, also where the home has no counterpart of the entity.
+        // The name outlives the message, even if the home has no counterpart of the entity.
         guard id.utf8.count <= longestName else {
             return .failure(DiscoveryProblem("the name of an entity is longer than \(longestName) bytes"))
         }

@@ -7,7 +7,7 @@ struct EntityConfiguration: Sendable, Hashable {
     private let values: [String: JSONValue]
     /// The bytes that the base topic has added to the message's text.
     let addedBytes: Int
-    /// How many values of JSON there are in it.
+    /// How many JSON values it contains.
     let valueCount: Int
 
     /// How many bytes the base topic may add. In the messages of devices it adds some hundred, but with a long base a message of
@@ -38,7 +38,7 @@ struct EntityConfiguration: Sendable, Hashable {
         }
     }
 
-    /// How many texts in a value the base topic is a part of.
+    /// How many texts in a value contain the base topic.
     private static func uses(_ value: JSONValue) -> Int {
         switch value {
         case .string(let text): text.hasPrefix("~") || text.hasSuffix("~") ? 1 : 0

@@ -75,7 +75,7 @@ struct DeviceRecord: Sendable {
     var entities: Set<String> = []
     /// The identifiers that were recorded for it.
     var identifiers: Set<String> = []
-    /// How many of them there may be before those that nothing names are forgotten.
+    /// How many identifiers there may be before those that nothing names are forgotten.
     var identifierLimit = MQTTHome.maximumFormerIdentifiers
     /// The number of the part that each reported entity belongs to.
     var endpoints: [String: Int] = [:]

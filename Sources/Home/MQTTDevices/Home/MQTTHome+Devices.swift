@@ -46,8 +46,8 @@ extension MQTTHome {
         return (device, endpointOfEntity, numbers)
     }
 
-    /// The numbers of a device's parts: those that they have, and for new parts the lowest that are free. Parts that are gone
-    /// keep theirs, because they may return, unless there are too many of them.
+    /// The numbers of a device's parts. Known parts keep their numbers, and new parts get the lowest free ones. Parts that are
+    /// gone also keep theirs, because they may return, unless there are too many of them.
     private func numbers(of parts: [String], in known: [String: Int]) -> [String: Int] {
         var numbers = known
         let new = parts.filter { known[$0] == nil }
@@ -64,7 +64,7 @@ extension MQTTHome {
         return numbers
     }
 
-    /// Keeps the numbers of a device's parts, unless those of all devices are too many.
+    /// Keeps the numbers of a device's parts, unless all devices together have too many.
     private mutating func keep(_ numbers: [String: Int], of key: String) {
         let before = partNumbers[key]
         let total = keptNumbers - (before?.count ?? 0) + numbers.count

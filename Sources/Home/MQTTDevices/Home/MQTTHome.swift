@@ -43,20 +43,21 @@ public struct MQTTHome: Sendable {
     /// The maximum number of devices whose parts keep their numbers. Otherwise a broker could fill the memory with
     /// names.
     static let maximumPartNumbers = 10_000
-    /// How many numbers of parts are kept of all devices. They are in the state folder, too.
+    /// How many part numbers are kept for all devices together. They are also in the state folder.
     static let maximumKeptNumbers = 32_768
-    /// How many numbers of parts a device keeps, of which the parts may be gone. A message can describe 256.
+    /// How many part numbers a device keeps, including those of parts that are gone. A message can describe 256 parts.
     static let maximumNumberedParts = 1_024
     /// How many identifiers a device keeps that nothing names any more.
     static let maximumFormerIdentifiers = 256
     /// How many bytes a description takes besides its text, at least.
     static let descriptionOverhead = 4 << 10
-    /// How many bytes a value of JSON takes besides its text. In the text, it may have two.
+    /// How many bytes a JSON value takes besides its text. In the text, it may have only two.
     static let valueOverhead = 64
     /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
     static let longestDescription = 128 << 10
-    /// The largest state that is read, in bytes. Devices send some hundred. The state of Zigbee2MQTT's bridge has tens of KiB,
-    /// and grows with the devices. Reading JSON takes so long that larger messages of one device could keep a processor busy.
+    /// The largest state that is read, in bytes. Devices send some hundred bytes. The state of Zigbee2MQTT's bridge has tens of
+    /// KiB, and grows with the devices. Reading JSON takes so long that larger messages of one device could keep a processor
+    /// busy.
     static let longestState = 256 << 10
 
     public let settings: Settings
@@ -75,7 +76,7 @@ public struct MQTTHome: Sendable {
     /// The number of each part of each device, by their names. They stay when a device is removed, because it may
     /// return.
     public internal(set) var partNumbers: [String: [String: Int]]
-    /// How many there are.
+    /// How many part numbers are kept now.
     var keptNumbers: Int
     /// Whether the broker is connected. Without it, nothing can be reached.
     var isConnected = false
@@ -283,8 +284,8 @@ public struct MQTTHome: Sendable {
         device.identifiers.lazy.compactMap { keys[$0] }.first ?? device.identifiers[0]
     }
 
-    /// Records that these identifiers mean a device. Those that nothing names any more still mean it, until there are too many:
-    /// a description could have others each time.
+    /// Records that these identifiers mean a device. Those that nothing names any more still mean it, until there are too many.
+    /// Each description could have other identifiers.
     private mutating func recordIdentifiers(_ identifiers: [String], of key: String) {
         for identifier in identifiers { keys[identifier] = key }
         devices[key]?.identifiers.formUnion(identifiers)

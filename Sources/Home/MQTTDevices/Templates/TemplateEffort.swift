@@ -13,7 +13,7 @@ final class TemplateEffort {
     private var rest: Int
     private let shared: TemplateEffort?
 
-    /// - Parameter shared: what other renderings do, too.
+    /// - Parameter shared: the limit that other renderings share with this one.
     init(_ most: Int = TemplateEffort.most, within shared: TemplateEffort? = nil) {
         rest = most
         self.shared = shared

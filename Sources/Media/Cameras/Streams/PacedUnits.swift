@@ -83,7 +83,8 @@ struct PacedUnits {
         byteCount -= entry.unit.footprint
         let index = heads[track] ?? 0
         let next = index + 1
-        // The bytes go now, because they no longer count. The places of taken units are removed once they are the larger part.
+        // The bytes are released now, because they no longer count. The places of taken units are removed once they are the
+        // larger part.
         queues[track]?[index].unit.bytes = []
         if let count = queues[track]?.count, next >= 64, next * 2 > count || next == count {
             queues[track]?.removeFirst(next)

@@ -1,7 +1,7 @@
 import Stations
 import Transport
 
-/// What is produced: the sink takes it, and the recorder's status counts it.
+/// The delivery of the output: the sink takes it, and the recorder's status counts it.
 extension RecorderWork {
     mutating func deliver(to recorder: CameraRecorder, at now: Instant) {
         for (id, output) in assembler.takeOutputs() {
@@ -25,8 +25,7 @@ extension RecorderWork {
                 assembler.isSuspended = true
                 assembler.abandon(error.endReason)
                 for (id, output) in assembler.takeOutputs() {
-                    // The sink may not be able to take even this. It has the session's files, and ends them itself
-                    // then.
+                    // The sink may not be able to take even this. It has the session's files, and then ends them itself.
                     try? recorder.sink.take(output, of: id)
                     if case .ended(let end) = output { recorder.report(.ended(id, end)) }
                 }

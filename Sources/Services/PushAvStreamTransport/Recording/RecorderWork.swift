@@ -20,12 +20,12 @@ struct RecorderWork: ~Copyable {
     private static let pictures: UInt64 = 0
     private static let sound: UInt64 = 1
 
-    // What is not private is for the delivery of the output (RecorderWork+Output.swift).
+    // The members that are not private are for the delivery of the output (RecorderWork+Output.swift).
     let configuration: CameraRecorder.Configuration
     var assembler: RecordingAssembler
     /// The right to record.
     var permit: OutputPermit?
-    /// Nothing is recorded before: the sink has refused something.
+    /// Nothing is recorded before this time, because the sink has refused something.
     var pausedUntil: Instant?
     private var queue: TapQueue?
     private var entries: [TapQueue.Entry] = []

@@ -16,7 +16,7 @@ extension RecordingStore {
         throw .storageFull(path: layout.root, .reserve(free: space.free))
     }
 
-    /// Looks whether a full file system has room again, or the other way round.
+    /// Checks whether a full file system has room again, or the other way round.
     func updateCondition() {
         try? checkRoom(for: 0)
     }
