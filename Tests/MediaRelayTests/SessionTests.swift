@@ -188,7 +188,7 @@ import Transport
         }
         speak()
         #expect(microphone.count == 0)
-        relayed.talkback.setSink(microphone)
+        relayed.talkback.sink = microphone
         speak()
         #expect(microphone.count == 50 || microphone.count == 51)
         // Padding-only probes, payload types that were not agreed on, and garbage are not speech.
@@ -199,7 +199,7 @@ import Transport
         world.run(.milliseconds(100))
         #expect(microphone.count <= heard + 1)
         let before = microphone.count
-        relayed.talkback.setSink(nil)
+        relayed.talkback.sink = nil
         speak()
         #expect(microphone.count == before)
         let statistics = relayed.readStatistics()

@@ -83,7 +83,7 @@ extension MediaRelay {
 
     /// Opens the gate for a viewer's microphone, or shuts it with nil.
     public func setTalkbackSink(_ sessionID: String, _ sink: (any TalkbackSink)?) {
-        post(toViewer: sessionID) { _, viewer, _ in viewer.talkback.setSink(sink) }
+        post(toViewer: sessionID) { _, viewer, _ in viewer.talkback.sink = sink }
     }
 
     /// Sends a viewer no sound for `duration`, or sound again with nil: half duplex while the viewer talks.
