@@ -1,5 +1,7 @@
 import Cameras
 import Codecs
+import DatagramPort
+import Dispatch
 import MediaRelay
 import RTP
 import SDP
@@ -11,7 +13,7 @@ import Transport
 /// restored from the packet after it where that carries redundancy, and concealed otherwise.
 ///
 /// It decodes on its caller's thread, the ``TalkThread`` of the talk.
-final class TalkbackDecoder: TalkbackSink {
+final class TalkbackDecoder: Sendable {
     private struct State: ~Copyable {
         var packets = PacketReorderBuffer(maximumDelay: TalkbackDecoder.patience, maximumBytes: 64 << 10)
         /// How many packets are missing before the next one.
@@ -185,50 +187,125 @@ final class TalkbackDecoder: TalkbackSink {
     }
 }
 
-/// Decodes G.711 at 8 kHz to samples at 48 kHz.
-private struct TelephoneDecoder {
-    static let samplesPerByte = 6
+/// The thread of one talk: a talker's packets are decoded there, and the relay's thread only copies them.
+///
+/// The thread lives as long as this object, which the relay holds while the talker has the floor.
+final class TalkThread: TalkbackSink {
+    private let queue = PacketQueue()
 
-    private var concealment = WaveformConcealment(samplesPerSecond: 8000)
-    private var narrow = [Int16](repeating: 0, count: OpusDecoder.maximumSamplesPerPacket / samplesPerByte)
-    /// The sample before the next one.
-    private var previous: Int16?
-
-    /// Decodes as much of a packet as finds room, and answers how many samples that makes.
-    mutating func decode(
-        _ payload: UnsafeRawBufferPointer, _ law: G711, into samples: UnsafeMutableBufferPointer<Int16>
-    ) -> Int {
-        let count = narrow.withUnsafeMutableBufferPointer { narrow in
-            let count = law.decode(payload, into: narrow)
-            concealment.receive(UnsafeMutableBufferPointer(rebasing: narrow[..<count]))
-            return count
-        }
-        return widen(count, into: samples)
-    }
-
-    /// Makes a substitute for a lost packet.
-    mutating func conceal(bytes: Int, into samples: UnsafeMutableBufferPointer<Int16>) -> Int {
-        let count = narrow.withUnsafeMutableBufferPointer { narrow in
-            let lost = UnsafeMutableBufferPointer(rebasing: narrow[..<min(bytes, narrow.count)])
-            concealment.conceal(lost)
-            return lost.count
-        }
-        return widen(count, into: samples)
-    }
-
-    /// Converts 8 kHz to 48 kHz by straight lines between the samples: telephone sound has nothing above 4 kHz to lose.
-    private mutating func widen(_ count: Int, into samples: UnsafeMutableBufferPointer<Int16>) -> Int {
-        let count = min(count, samples.count / Self.samplesPerByte)
-        for index in 0..<count {
-            let value = Int32(narrow[index])
-            let from = Int32(previous ?? narrow[index])
-            for step in 0..<Self.samplesPerByte {
-                samples[index * Self.samplesPerByte + step] = Int16(
-                    clamping: from + (value - from) * Int32(step + 1) / Int32(Self.samplesPerByte))
+    /// Starts a thread that decodes for `decoder`; nil when the system cannot start another one.
+    init?(decoder: TalkbackDecoder) {
+        let queue = queue
+        let isRunning = startDetachedThread(name: "talk") {
+            var buffer = [UInt8](repeating: 0, count: PacketQueue.packetSize)
+            while true {
+                switch queue.take(into: &buffer, until: decoder.nextDeadline) {
+                case .packet(let packet):
+                    buffer.withUnsafeBytes { bytes in
+                        decoder.receive(
+                            UnsafeRawBufferPointer(rebasing: bytes[..<packet.length]),
+                            payloadType: packet.payloadType, sequenceNumber: packet.sequenceNumber,
+                            timestamp: packet.timestamp, at: packet.arrival)
+                    }
+                case .timeIsUp: decoder.handleDeadline(at: MonotonicClock.now)
+                case .stopped: return
+                }
             }
-            previous = narrow[index]
         }
-        return count * Self.samplesPerByte
+        guard isRunning else { return nil }
+    }
+
+    deinit { queue.stop() }
+
+    func receive(
+        _ payload: UnsafeRawBufferPointer, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32,
+        at now: Instant
+    ) {
+        queue.add(
+            PacketQueue.Packet(
+                length: payload.count, payloadType: payloadType, sequenceNumber: sequenceNumber, timestamp: timestamp,
+                arrival: now), payload)
+    }
+}
+
+/// A talker's packets on their way to the talk's thread. It holds 32 packets, 640 ms of a browser's microphone; the
+/// decoder conceals or skips what finds no room, like any lost packet.
+private final class PacketQueue: Sendable {
+    struct Packet {
+        var length: Int
+        var payloadType: UInt8
+        var sequenceNumber: UInt16
+        var timestamp: UInt32
+        var arrival: Instant
+    }
+
+    private struct State {
+        var bytes = [UInt8](repeating: 0, count: PacketQueue.capacity * PacketQueue.packetSize)
+        var packets: [Packet?] = Array(repeating: nil, count: PacketQueue.capacity)
+        var first = 0
+        var count = 0
+        var isStopped = false
+    }
+
+    /// No datagram is larger.
+    static let packetSize = 2_048
+    private static let capacity = 32
+
+    private let state = Locked(State())
+    private let somethingToDo = DispatchSemaphore(value: 0)
+
+    func add(_ packet: Packet, _ payload: UnsafeRawBufferPointer) {
+        guard packet.length <= Self.packetSize else { return }
+        // The lock runs its closure here and now, so the memory outlives its use; see `TalkbackDecoder.receive`.
+        let address = UInt(bitPattern: payload.baseAddress)
+        let isFirst = state.withLock { state -> Bool in
+            guard state.count < Self.capacity else { return false }
+            let slot = (state.first + state.count) % Self.capacity
+            state.packets[slot] = packet
+            let payload = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: packet.length)
+            state.bytes.withUnsafeMutableBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: bytes[(slot * Self.packetSize)...]).copyMemory(from: payload)
+            }
+            state.count += 1
+            return state.count == 1
+        }
+        if isFirst { somethingToDo.signal() }
+    }
+
+    enum Taken {
+        case packet(Packet)
+        case timeIsUp
+        case stopped
+    }
+
+    /// Waits for a packet and copies its payload to the beginning of `buffer`.
+    func take(into buffer: inout [UInt8], until deadline: Instant?) -> Taken {
+        while true {
+            let (packet, isStopped) = state.withLock { state -> (Packet?, Bool) in
+                guard !state.isStopped, state.count > 0, let packet = state.packets[state.first] else {
+                    return (nil, state.isStopped)
+                }
+                let start = state.first * Self.packetSize
+                buffer.replaceSubrange(..<packet.length, with: state.bytes[start..<start + packet.length])
+                state.first = (state.first + 1) % Self.capacity
+                state.count -= 1
+                return (packet, false)
+            }
+            if isStopped { return .stopped }
+            if let packet { return .packet(packet) }
+            guard let deadline else {
+                somethingToDo.wait()
+                continue
+            }
+            let left = (deadline - MonotonicClock.now).wholeNanoseconds
+            guard left > 0 else { return .timeIsUp }
+            _ = somethingToDo.wait(timeout: .now() + .nanoseconds(Int(clamping: left)))
+        }
+    }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        somethingToDo.signal()
     }
 }
 
