@@ -8,23 +8,7 @@ final class StreamSocket {
     private let socket: CameraSocket
     private let tls: TLSClient?
 
-    /// Opens a connection and, where `serverName` is given, TLS inside it.
-    static func open(
-        _ address: SocketAddress, serverName: String?, timeout: Duration, control: SourceControl
-    ) throws(CameraUnreachable) -> StreamSocket {
-        let deadline = MonotonicClock.now + timeout
-        let socket = try CameraSocket.connect(address, timeout: timeout, control: control)
-        guard let serverName else { return StreamSocket(socket: socket, tls: nil) }
-        guard let tls = TLSClient(serverName: serverName) else { throw CameraUnreachable("no memory for TLS") }
-        while try !tls.handshake(socket.descriptor) {
-            let events = Int16(tls.hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
-            try CameraSocket.wait(
-                socket.descriptor, events, until: deadline, control: control, for: "the end of the TLS handshake")
-        }
-        return StreamSocket(socket: socket, tls: tls)
-    }
-
-    private init(socket: consuming CameraSocket, tls: TLSClient?) {
+    init(socket: consuming CameraSocket, tls: TLSClient?) {
         self.socket = socket
         self.tls = tls
     }
@@ -38,20 +22,6 @@ final class StreamSocket {
         return TCPSocket.receive(from: descriptor, into: buffer)
     }
 
-    /// Waits for bytes and reads them; never returns ``CameraSocket/Outcome/wouldBlock``. It throws at `deadline`, and
-    /// when the owner stops the source, even while bytes keep coming.
-    func receive(
-        _ buffer: inout [UInt8], until deadline: Instant, control: SourceControl, for what: String
-    ) throws(CameraUnreachable) -> CameraSocket.Outcome {
-        while true {
-            _ = try CameraSocket.timeLeft(until: deadline, control: control, for: what)
-            let outcome = buffer.withUnsafeMutableBytes { receive($0) }
-            guard case .wouldBlock = outcome else { return outcome }
-            let events = Int16(hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
-            try CameraSocket.wait(descriptor, events, until: deadline, control: control, for: what)
-        }
-    }
-
     func send(_ bytes: UnsafeRawBufferPointer) -> CameraSocket.Outcome {
         if let tls { return tls.send(descriptor, bytes) }
         return TCPSocket.send(bytes, to: descriptor)
@@ -62,22 +32,6 @@ final class StreamSocket {
 
     /// Writes the bytes that wait in TLS.
     func flush() -> CameraSocket.Outcome { tls?.flush(descriptor) ?? .wouldBlock }
-
-    /// Writes all of a short message.
-    func sendAll(_ bytes: [UInt8], until deadline: Instant, control: SourceControl) throws(CameraUnreachable) {
-        var offset = 0
-        while offset < bytes.count || hasPendingOutput {
-            let outcome = bytes[offset...].withUnsafeBytes { send($0) }
-            switch outcome {
-            case .bytes(let count): offset += count
-            case .wouldBlock:
-                try CameraSocket.wait(
-                    descriptor, Int16(POLLOUT), until: deadline, control: control, for: "the camera to read")
-            case .closed: throw CameraUnreachable("the camera closed the connection")
-            case .failed(let number): throw CameraUnreachable("the connection was lost", errorNumber: number)
-            }
-        }
-    }
 }
 
 /// Carries the bytes of an RTSP session to and from a camera: over one TCP connection, plain or with TLS, or over the
@@ -97,7 +51,7 @@ final class CameraConnection {
     /// Whether the camera has opened a tunnel after a login by Digest.
     let hasTakenDigest: Bool
 
-    private init(
+    init(
         inbound: StreamSocket, outbound: StreamSocket?, early: [UInt8], address: SocketAddress,
         hasTakenDigest: Bool = false
     ) {
@@ -107,64 +61,6 @@ final class CameraConnection {
         self.early = early
         self.address = address
     }
-
-    /// Opens the connection, or both of a tunnel. `verify` is called before the first byte of RTSP or HTTP is sent,
-    /// with the fingerprint of the certificate where TLS is used. `refusesBasic` is called after it, and says whether
-    /// the password itself must not be sent for a tunnel.
-    static func open(
-        _ url: RTSPURL, at address: SocketAddress, isTunnelled: Bool, timeout: Duration, control: SourceControl,
-        random: inout RandomSource, refusesBasic: () -> Bool, verify: (String?) throws(CameraUnreachable) -> Void
-    ) throws(CameraUnreachable) -> CameraConnection {
-        let name = url.isSecure ? url.host : nil
-        guard isTunnelled else {
-            let stream = try StreamSocket.open(address, serverName: name, timeout: timeout, control: control)
-            try verify(stream.certificateFingerprint)
-            return CameraConnection(inbound: stream, outbound: nil, early: [], address: address)
-        }
-        var tunnel: RTSPTunnel?
-        // The second attempt carries the credentials that the server asked for at the first.
-        for _ in 0..<2 {
-            let deadline = MonotonicClock.now + timeout
-            let inbound = try StreamSocket.open(address, serverName: name, timeout: timeout, control: control)
-            try verify(inbound.certificateFingerprint)
-            var current = tunnel ?? RTSPTunnel(url: url, refusesBasic: refusesBasic(), random: &random)
-            defer { tunnel = current }
-            try inbound.sendAll(current.get(), until: deadline, control: control)
-            var bytes: [UInt8] = []
-            var answer = RTSPTunnel.Answer.incomplete
-            while answer == .incomplete {
-                try readMore(inbound, &bytes, until: deadline, control: control)
-                do throws(RTSPError) {
-                    answer = try current.handle(bytes, random: &random)
-                } catch {
-                    throw CameraUnreachable(answer: error)
-                }
-            }
-            guard case .open(let length) = answer else { continue }
-            let outbound = try StreamSocket.open(address, serverName: name, timeout: timeout, control: control)
-            try verify(outbound.certificateFingerprint)
-            try outbound.sendAll(current.post(), until: deadline, control: control)
-            return CameraConnection(
-                inbound: inbound, outbound: outbound, early: Array(bytes[length...]), address: address,
-                hasTakenDigest: current.hasTakenDigest)
-        }
-        // The tunnel itself refuses a second challenge.
-        throw CameraUnreachable("the camera keeps asking for credentials")
-    }
-
-    private static func readMore(
-        _ stream: StreamSocket, _ bytes: inout [UInt8], until deadline: Instant, control: SourceControl
-    ) throws(CameraUnreachable) {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        switch try stream.receive(&buffer, until: deadline, control: control, for: "the answer to the GET") {
-        case .bytes(let count): bytes += buffer[..<count]
-        case .wouldBlock: break
-        case .closed: throw CameraUnreachable("the camera closed the connection instead of opening a tunnel")
-        case .failed(let number): throw CameraUnreachable("the connection was lost", errorNumber: number)
-        }
-    }
-
-    // MARK: Bytes
 
     /// The descriptors to watch for reading, and for writing where `hasOutput` or earlier bytes wait.
     func watch(hasOutput: Bool, _ add: (pollfd) -> Void) {
@@ -228,5 +124,145 @@ final class CameraConnection {
             encodedOffset += count
         }
         return outbound?.flush() ?? .closed
+    }
+}
+
+/// Drives one RTSP session over one connection to a camera: moves the bytes between the connection and the client,
+/// waits for both and for the owner, and ends the session politely.
+///
+/// A source and a talk each have one, each on its own thread. What the client's events mean is up to them.
+struct RTSPDriver: ~Copyable {
+    /// How the connection was lost.
+    enum Loss: Equatable, CustomStringConvertible {
+        /// The camera closed it.
+        case closed
+        /// It broke, with one of the system's error numbers.
+        case broken(Int32)
+
+        var description: String { failure.words }
+
+        /// The same as a failure of the camera.
+        var failure: CameraFailure {
+            switch self {
+            case .closed: .connectionClosed
+            case .broken(let number): .connectionBroken(errorNumber: number)
+            }
+        }
+    }
+
+    /// What a read has brought.
+    enum Input {
+        /// This many bytes, whose events wait in the client.
+        case bytes(Int)
+        case nothing
+        case lost(Loss)
+    }
+
+    /// How long the camera may take to answer TEARDOWN.
+    private static let patience: Duration = .milliseconds(500)
+
+    var client: RTSPClient
+    private let connection: CameraConnection
+
+    /// Begins the session: the first request waits to be written.
+    init(
+        _ url: RTSPURL, over connection: CameraConnection, configuration: RTSPClient.Configuration, random: RandomSource
+    ) {
+        self.connection = connection
+        client = RTSPClient(url: url, configuration: configuration, random: random)
+        client.start(at: MonotonicClock.now)
+    }
+
+    /// The camera's address.
+    var address: SocketAddress { connection.address }
+
+    /// Bytes that wait here or that the camera's end has not acknowledged.
+    var waitingOutput: Int { client.waitingOutput + connection.unacknowledgedBytes }
+
+    // MARK: Bytes
+
+    /// Writes what waits, as much of it as the connection accepts.
+    mutating func writeOutput() -> Loss? {
+        // This is copied out, so that the client can write while the connection is used.
+        let connection = connection
+        var outcome = connection.flush()
+        while client.hasOutput, !connection.hasPendingOutput {
+            client.write { bytes in
+                outcome = connection.send(bytes)
+                if case .bytes(let count) = outcome { return count }
+                return 0
+            }
+            guard case .bytes = outcome else { break }
+        }
+        switch outcome {
+        case .bytes, .wouldBlock: return nil
+        case .closed: return .closed
+        case .failed(let number): return .broken(number)
+        }
+    }
+
+    /// Reads once what has come.
+    mutating func readInput() -> Input {
+        let connection = connection
+        var outcome = CameraSocket.Outcome.wouldBlock
+        client.receive { buffer in
+            outcome = connection.receive(buffer)
+            if case .bytes(let count) = outcome { return count }
+            return 0
+        }
+        switch outcome {
+        case .bytes(let count): return .bytes(count)
+        case .wouldBlock: return .nothing
+        case .closed: return .lost(.closed)
+        case .failed(let number): return .lost(.broken(number))
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Sets how many bytes have to wait before ``wait(until:or:orInputOf:)`` returns for them.
+    func setLowWaterMark(_ count: Int32) { connection.setLowWaterMark(count) }
+
+    /// Waits until the camera has sent something, on the connection or to one of `pairs`; until the connection accepts
+    /// what waits; until `owner` has a request; or until `deadline`. Returns whether `owner` has a request.
+    func wait(until deadline: Instant, or owner: SourceControl?, orInputOf pairs: [DatagramPair] = []) -> Bool {
+        let timeout = pollTimeout(deadline - MonotonicClock.now)
+        return withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 3 + 2 * pairs.count) { waiting in
+            // A negative descriptor is ignored.
+            waiting[0] = pollfd(fd: owner?.wakeUp ?? -1, events: Int16(POLLIN), revents: 0)
+            var count = 1
+            connection.watch(hasOutput: client.hasOutput) { entry in
+                waiting[count] = entry
+                count += 1
+            }
+            for pair in pairs {
+                for descriptor in [pair.mediaSocket, pair.controlSocket] {
+                    waiting[count] = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                    count += 1
+                }
+            }
+            return poll(waiting.baseAddress, nfds_t(count), timeout) > 0 && waiting[0].revents != 0
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends the session, so that its place at the camera is free at once. Returns when the camera has answered, or has
+    /// taken too long.
+    mutating func tearDown() {
+        client.tearDown(at: MonotonicClock.now)
+        let deadline = MonotonicClock.now + Self.patience
+        while MonotonicClock.now < deadline {
+            if writeOutput() != nil { return }
+            _ = wait(until: deadline, or: nil)
+            if case .lost = readInput() { return }
+            do throws(RTSPError) {
+                while let event = try client.pollEvent(at: MonotonicClock.now) {
+                    if event == .tornDown { return }
+                }
+            } catch {
+                return
+            }
+        }
     }
 }
