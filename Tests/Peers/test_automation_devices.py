@@ -1,6 +1,7 @@
 """Automations with others' devices: Zigbee2MQTT's, trackers, a gate, and switches of a broker that restarts."""
 
 import json
+import queue
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from peers.automation_house import JSON, House, build, describe
 from peers.broker import Subscriber
 from peers.mqtt_client import BareClient
 from peers.mqtt_descriptions import COVER, REMOTE, bulb, device
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 
 PHONE = {"unique_id": "anna-phone", "name": "Anna's phone", "state_topic": "trackers/phone"}
 NAMES = ["sensor", "lamp", "marker", "echo", "first", "second"]
@@ -130,14 +131,13 @@ def test_states_that_a_broker_repeats_after_its_restart_start_nothing(house: Hou
 def test_two_switches_that_toggle_each_other_are_cut(house: House) -> None:
     client = BareClient(house.broker.port, "obedient")
     client.subscribe("first/set", "second/set")
-    commands: list[str] = []
+    commands: queue.Queue[tuple[str, str]] = queue.Queue()
 
-    def obey() -> None:
-        for topic, payload in client.messages():
-            commands.append(topic)
-            client.publish(topic.replace("/set", "/state"), payload, retain=True)
+    def read() -> None:
+        for message in client.messages():
+            commands.put(message)
 
-    thread = threading.Thread(target=obey)
+    thread = threading.Thread(target=read)
     thread.start()
     automations = [
         house.automate(house.starter(one), house.action(other, "toggle"), name=f"When {one} changes")
@@ -146,17 +146,21 @@ def test_two_switches_that_toggle_each_other_are_cut(house: House) -> None:
     eventually(lambda: is_on(house, "first") is False and is_on(house, "second") is False, "both are off")
     house.broker.publish("first/state", "ON", retain=True)
 
-    def cut() -> bool:
-        return any(run.get("end") == "loopCut" for one in automations for run in house.runs(one))
+    def ends() -> list[tuple[int, str]]:
+        return sorted((run["depth"], run.get("end") or "") for one in automations for run in house.runs(one))
 
-    eventually(cut, "the loop is cut")
+    # The runs of depths 0 to 8 send a command each, and what the last one changes starts nothing. A switch obeys once the
+    # run that sent the command has ended. If it obeyed earlier, the change that comes back two commands later could find
+    # that run still waiting for its answer, and would only be counted by it.
+    for depth in range(9):
+        topic, payload = commands.get(timeout=PATIENCE)
+        eventually(lambda depth=depth: (depth, "completed") in ends(), f"the run of depth {depth} has ended", every=0.02)
+        client.publish(topic.replace("/set", "/state"), payload, retain=True)
+    eventually(lambda: (9, "loopCut") in ends(), "the loop is cut")
+    assert ends() == [*((depth, "completed") for depth in range(9)), (9, "loopCut")]
     client.close()
-    thread.join()
-    # The runs of depths 0 to 8 send a command each, and what the last one changes starts nothing.
-    assert len(commands) == 9, commands
-    runs = [run for one in automations for run in house.runs(one)]
-    assert sorted(run["depth"] for run in runs) == list(range(10)), runs
-    assert [run["depth"] for run in runs if run["end"] == "loopCut"] == [9]
+    thread.join(PATIENCE)
+    assert commands.empty(), list(commands.queue)
 
 
 def test_a_gate_opens_only_with_the_right_to_unlock(house: House) -> None:
