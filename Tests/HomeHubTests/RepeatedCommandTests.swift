@@ -160,6 +160,37 @@ import Transport
         #expect(error?.code == .resourceExhausted)
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `a command counts as applied after what it changed was reported, and before its result is on the disk`()
+        async throws
+    {
+        let store = FailingStore()
+        let lamp = SlowDiskLamp(
+            lamp: try VirtualDevice(
+                id: "lamp", name: "Lamp", types: [OnOffLightDeviceType.self], store: MemorySharedStore()),
+            store: store)
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: liveView.services, log: ChangeLog(store))
+        await hub.setDevices([lamp.lamp.description()], drivers: [lamp], of: .virtual)
+        let observer = OrderedObserver()
+        await hub.add(observer)
+        observer.order.withLock { $0 = [] }
+        let (applied, signal) = AsyncStream.makeStream(of: Void.self)
+        let call = CommandCall(
+            deviceID: "lamp", trait: "OnOff", command: "toggle",
+            caller: Caller(principal: "owner", idempotencyKey: "k"))
+        let sent = Task {
+            try await hub.send(call, body: Data("{}".utf8)) {
+                observer.order.withLock { $0.append("applied") }
+                signal.finish()
+            }
+        }
+        for await _ in applied {}
+        #expect(observer.order.withLock { $0 } == ["lamp is on", "applied"])
+        store.release()
+        _ = try await sent.value
+    }
+
     // MARK: Restarts
 
     /// A home over files, in which each call begins another run of the gateway.
@@ -228,5 +259,33 @@ import Transport
         #expect(!key("WebRtcLiveView", "startLiveView").actsTwice)
         #expect(!key("OnOff", "on").actsTwice && key("OnOff", "toggle").actsTwice)
         #expect(key("", "room").actsTwice)
+    }
+}
+
+/// A lamp with a log whose disk no longer answers once the lamp has a command.
+private struct SlowDiskLamp: DeviceBackend {
+    let lamp: VirtualDevice
+    let store: FailingStore
+
+    var deviceID: String { lamp.deviceID }
+
+    func updates() -> AsyncStream<DeviceUpdate> { lamp.updates() }
+
+    func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> CommandOutcome {
+        store.hold()
+        return try await lamp.execute(call, body: body)
+    }
+}
+
+/// Writes down what the home reports, in its order.
+private final class OrderedObserver: HomeObserver {
+    let order = Locked<[String]>([])
+
+    func watches(deviceID: String) -> Bool { true }
+
+    func take(_ observation: HomeObservation) {
+        guard case .device(let device) = observation else { return }
+        let isOn = device.traits[Matter.OnOffTrait.self]?.onOff == true
+        order.withLock { $0.append("\(device.id) is \(isOn ? "on" : "off")") }
     }
 }

@@ -29,11 +29,13 @@ extension AutomationService {
         // The owner's rights count at this moment, and not those at which the automation was made.
         let access = registry.access(of: request.owner)
         let structure = definitions[request.automationID]?.structureID
+        let answer = CommandAnswer(to: request, in: inbox)
         runningCommands[key] = [
-            Task { [request] in finish(request, await carryOut(request, access, in: structure)) },
+            Task { [request] in finish(request, await carryOut(request, access, in: structure, answer), answer) },
             Task { [request] in
                 guard (try? await Task.sleep(for: .milliseconds(request.timeout))) != nil else { return }
-                finish(request, .failed(code: "deadlineExceeded", message: "the device did not answer in time"))
+                let late = "the device did not answer in time"
+                finish(request, .failed(code: "deadlineExceeded", message: late), answer)
             },
         ]
     }
@@ -74,18 +76,19 @@ extension AutomationService {
     }
 
     /// Takes the outcome of a command, the first one only, and gives its place to the next.
-    private func finish(_ request: CommandRequest, _ outcome: Automation.CommandOutcome) {
+    private func finish(
+        _ request: CommandRequest, _ outcome: Automation.CommandOutcome, _ answer: CommandAnswer
+    ) {
         let key = CommandKey(runID: request.runID, commandID: request.commandID)
         guard let tasks = runningCommands.removeValue(forKey: key) else { return }
         // Whatever is left of it after its deadline is no longer done.
         for task in tasks { task.cancel() }
-        switch outcome {
+        switch answer.take(outcome) {
         case .succeeded: break
         case .failed: counts.failedCommands += 1
         case .notAuthorised: counts.refusedCommands += 1
         case .unknown: counts.unknownCommands += 1
         }
-        inbox.take(request, outcome)
         if isStopped { recordIfNothingIsSent() } else { sendNext() }
     }
 
@@ -103,14 +106,14 @@ extension AutomationService {
     }
 
     private nonisolated func carryOut(
-        _ request: CommandRequest, _ access: Access, in structure: String?
+        _ request: CommandRequest, _ access: Access, in structure: String?, _ answer: CommandAnswer
     ) async -> Automation.CommandOutcome {
         do throws(HomeError) {
             guard let structure else { throw .notFound("the automation was deleted") }
             guard access.permits(.automate, .structure(structure)) else {
                 throw .notGranted("\(request.owner) does not have the right to automate this structure any more")
             }
-            try await apply(request, access)
+            try await apply(request, access, answer)
             return .succeeded
         } catch {
             if error.code == .permissionDenied { return .notAuthorised(message: error.message) }
@@ -118,7 +121,10 @@ extension AutomationService {
         }
     }
 
-    private nonisolated func apply(_ request: CommandRequest, _ access: Access) async throws(HomeError) {
+    /// The hub takes the answer when it has reported what the command changed, and before it reports what comes later.
+    private nonisolated func apply(
+        _ request: CommandRequest, _ access: Access, _ answer: CommandAnswer
+    ) async throws(HomeError) {
         let action = request.action
         let caller = Caller(
             principal: request.owner, access: access, requestID: request.runID,
@@ -151,10 +157,11 @@ extension AutomationService {
             let call = CommandCall(
                 deviceID: id, endpoint: endpoint, trait: trait, command: Self.commandName(name, of: trait),
                 caller: caller)
-            _ = try await hub.send(call, body: try Self.json(parameters))
+            _ = try await hub.send(call, body: try Self.json(parameters)) { answer.take(.succeeded) }
         case .update(let attributes):
             _ = try await hub.update(
-                trait, of: id, endpoint: endpoint, body: try Self.json(attributes), by: caller)
+                trait, of: id, endpoint: endpoint, body: try Self.json(attributes), by: caller
+            ) { answer.take(.succeeded) }
         }
     }
 

@@ -10,11 +10,16 @@ extension HomeHub {
     /// - Parameters:
     ///   - call: the command, and who sends it.
     ///   - body: the parameters as JSON.
+    ///   - whenApplied: called when the command has succeeded, after the observers have received what it changed, and before
+    ///     they receive what the hub learns later. The result itself may come later, because it is kept first. It is not
+    ///     called for a repetition that gets the first result. It must not block.
     /// - Returns: the result as JSON.
     /// - Throws: `notFound` for a device, trait or command that does not exist, `invalidArgument` for parameters that
     ///   violate the vocabulary's constraints, `deadlineExceeded` if the caller's time is over before the command is
     ///   applied, and what the command itself throws.
-    public func send(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
+    public func send(
+        _ call: CommandCall, body: Data, whenApplied: @escaping @Sendable () -> Void = {}
+    ) async throws(HomeError) -> Data {
         for scope in Caller.Scope.needed(for: call.command, of: call.trait) {
             try require(scope, of: call.deviceID, for: call.caller)
         }
@@ -33,7 +38,9 @@ extension HomeHub {
         guard endpoint.connectivity(ofTrait: call.trait).dataSourceLocality != .unspecified else {
             throw HomeError.unavailable("device \(call.deviceID) is not connected")
         }
-        guard let idempotencyKey = call.caller.idempotencyKey else { return try await apply(call, body: body) }
+        guard let idempotencyKey = call.caller.idempotencyKey else {
+            return try await apply(call, body: body, whenApplied)
+        }
         let key = CommandResults.Key(
             principal: call.caller.principal, deviceID: call.deviceID, endpoint: call.endpoint, trait: call.trait,
             command: call.command, idempotencyKey: idempotencyKey)
@@ -44,29 +51,36 @@ extension HomeHub {
                 try applied.requireTime(at: self.clock())
             }
         ) { () async throws(HomeError) in
-            try await self.apply(applied, body: body)
+            try await self.apply(applied, body: body, whenApplied)
         }
     }
 
     /// Applies a command unless its caller has given up.
-    private func apply(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
+    private func apply(
+        _ call: CommandCall, body: Data, _ whenApplied: @Sendable () -> Void
+    ) async throws(HomeError) -> Data {
         try call.requireTime(at: clock())
         guard mayAct(call.deviceID) else {
             throw HomeError.unavailable("another gateway of the home runs device \(call.deviceID)")
         }
         let state = try self.state(of: call.deviceID)
+        let response: Data
         if let handler = commands.handler(of: call, isCamera: state.camera != nil) {
-            return try await handler.run(call, body: body, in: self)
+            response = try await handler.run(call, body: body, in: self)
+        } else {
+            guard state.backend != nil else {
+                throw HomeError.unavailable("device \(call.deviceID) is not connected")
+            }
+            try Self.check(body, of: call)
+            response = try await inTurn(
+                at: call.deviceID, check: { () throws(HomeError) in try call.requireTime(at: clock()) }
+            ) { backend async throws(HomeError) in
+                try await backend.execute(call, body: body)
+            }.response
         }
-        guard state.backend != nil else {
-            throw HomeError.unavailable("device \(call.deviceID) is not connected")
-        }
-        try Self.check(body, of: call)
-        return try await inTurn(
-            at: call.deviceID, check: { () throws(HomeError) in try call.requireTime(at: clock()) }
-        ) { backend async throws(HomeError) in
-            try await backend.execute(call, body: body)
-        }.response
+        // After a backend's command, nothing else has happened in the hub since its changes were reported.
+        whenApplied()
+        return response
     }
 
     /// Checks the parameters of a command that a backend handles.

@@ -9,13 +9,14 @@ extension HomeHub {
     ///   - endpoint: the number of the endpoint; nil to have one chosen.
     ///   - body: the attributes as JSON.
     ///   - version: what the client has read (``version(of:)``); nil for any.
+    ///   - whenApplied: called when the attributes are written, as by ``send(_:body:whenApplied:)``.
     /// - Returns: the trait as it is then.
     /// - Throws: `aborted` if the attributes are not those that the client has read; `invalidArgument` with Matter's
     ///   `UNSUPPORTED_WRITE` for an attribute that cannot be written, and for values that break the vocabulary's
     ///   constraints. Nothing is changed then.
     public func update(
         _ name: String, of deviceID: String, endpoint number: UInt16? = nil, body: Data, by caller: Caller,
-        ifVersion version: String? = nil
+        ifVersion version: String? = nil, whenApplied: @Sendable () -> Void = {}
     ) async throws(HomeError) -> any Trait {
         try require(.control, of: deviceID, for: caller)
         let endpoint = try device(deviceID).endpoint(having: name, number: number)
@@ -44,6 +45,7 @@ extension HomeHub {
                 try Self.read(trait, body), to: endpoint.id, of: deviceID, by: caller, ifVersion: version
             ) { backend, write async throws(HomeError) in try await backend.write(write) }
         }
+        whenApplied()
         return try self.trait(name, of: deviceID, endpoint: endpoint.id)
     }
 
