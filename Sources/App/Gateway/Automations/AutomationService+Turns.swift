@@ -230,11 +230,21 @@ extension AutomationService {
         )
     }
 
-    private func pruneIfDue() async {
+    /// By how much the wall clock may run ahead of the other one between two looks, in milliseconds. A clock that was set
+    /// further ahead may be wrong, and is trusted only at the next look.
+    private static let tolerance: Int64 = 3_600_000
+
+    /// Drops old runs, and those that are too many, once an hour. What the clock was before the start is not known, so the
+    /// first look drops nothing because of its age.
+    func pruneIfDue() async {
         let present = now()
         guard present.uptime >= pruneAt else { return }
         pruneAt = present.uptime + 3_600_000
-        let (oldest, runs) = (present.wall - Int64(settings.days) * 86_400_000, settings.runs)
+        let isTrusted =
+            lastLook.map { present.wall - $0.wall <= present.uptime - $0.uptime + Self.tolerance } ?? false
+        lastLook = present
+        let oldest = isTrusted ? present.wall - Int64(settings.days) * 86_400_000 : .min
+        let runs = settings.runs
         do throws(StoreFailure) {
             try await perform { (store) throws(StoreFailure) in try store.prune(before: oldest, keeping: runs) }
         } catch {

@@ -67,7 +67,9 @@ actor AutomationService {
     var whenNothingIsSent: CheckedContinuation<Void, Never>?
     var counts = Counts()
     var timer: (deadline: Int64, task: Task<Void, Never>)?
+    /// When old runs are looked for next, by the uptime, and when that was done last.
     var pruneAt: Int64 = 0
+    var lastLook: EngineTime?
     var feeds: [Int: AsyncStream<Void>.Continuation] = [:]
     var nextFeed = 0
     private var starting: Task<Void, Never>?
