@@ -425,7 +425,7 @@ if !coreOnly {
             GatewayTests: Gateway Automation AutomationGraph CloudToCloud HomeHub HomeTypes MQTTDevices Stations
                 StationFakes Signalling HomeFakes Cameras MediaRelay PushAvStreamTransport RecordingFakes
                 RecordingUpload RTMPServer RTSP Codecs DatagramPort DTLS LocalNetwork HTTPMedia ONVIF PortMapping SDP
-                STUN TURN Transport Hummingbird HummingbirdTesting HTTPTypes Logging NIOCore NIOEmbedded NIOHTTP1
+                SmartDeviceManagement STUN TURN Transport Hummingbird HummingbirdTesting HTTPTypes Logging NIOCore NIOEmbedded NIOHTTP1
                 NIOHTTPTypes NIOPosix ServiceLifecycle
             GatewayClientTests: GatewayClient HomeTypes TLSFakes AsyncHTTPClient NIOCore NIOHTTP1 NIOPosix NIOSSL
             HomeSDKTests: HomeSDK AutomationGraph GatewayClient GatewayProcess HomeTypes ExampleOrganization Transport

@@ -3,6 +3,7 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
+import SmartDeviceManagement
 import Stations
 import Testing
 import Transport
@@ -330,6 +331,35 @@ import Transport
                 #expect(!message.contains("CameraMotion.Motion"), "\(message)")
             }
         }
+    }
+
+    @Test func `a subscription ends an hour after its last pull, by a clock that is never set`() async throws {
+        let gateway = try TestGateway()
+        let owner = try #require(gateway.api.tokens.authorization(holding: TestGateway.token))
+        let clock = Locked(Instant.zero)
+        let feeds = EventFeeds(gateway.hub) { clock.withLock { $0 } }
+        func pull() async throws -> String {
+            try await feeds.pull("feed", upTo: 9, waits: false, project: "home", base: "", for: owner)
+                .map { String(decoding: $0.data, as: UTF8.self) }.joined()
+        }
+        _ = try await pull()
+        gateway.camera.send(.doorbellPressed(.init()))
+        gateway.camera.finish()
+        await gateway.hub.run()
+        clock.withLock { $0 += .seconds(3_600) }
+        var messages = ""
+        for _ in 0..<1_000_000 where !messages.contains("Chime") {
+            messages = try await pull()
+            await Task.yield()
+        }
+        #expect(messages.contains("Chime"))
+        // What is not acknowledged comes again, as long as there is a subscription.
+        clock.withLock { $0 += .seconds(29) }
+        #expect(try await !pull().contains("Chime"))
+        clock.withLock { $0 += .seconds(1) }
+        #expect(try await pull().contains("Chime"))
+        clock.withLock { $0 += .seconds(3_601) }
+        #expect(try await !pull().contains("Chime"))
     }
 
     @Test func `no more subscriptions are admitted at once than there are places`() async throws {

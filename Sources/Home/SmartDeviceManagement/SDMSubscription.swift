@@ -6,8 +6,8 @@ public struct SDMSubscription: Sendable {
     /// The maximum number of waiting messages. The oldest are dropped: a subscriber that was gone for long reads the
     /// current state.
     public static let capacity = 1_000
-    /// How long a pulled message waits for its acknowledgement, in seconds.
-    public static let patience = 30.0
+    /// How long a pulled message waits for its acknowledgement.
+    public static let patience = Duration.seconds(30)
 
     /// A message as it is delivered.
     public struct Message: Sendable, Equatable {
@@ -26,8 +26,8 @@ public struct SDMSubscription: Sendable {
         let data: Data
         let device: String?
         let addedAt: Date
-        /// When it may be delivered again; nil if it was never delivered.
-        var dueAt: Date?
+        /// When it may be delivered again, on a clock that is never set; nil if it was never delivered.
+        var dueAt: Duration?
     }
 
     private var entries: [Entry] = []
@@ -39,7 +39,9 @@ public struct SDMSubscription: Sendable {
     public init() {}
 
     /// Adds a message.
-    /// - Parameter device: the device that it is about.
+    /// - Parameters:
+    ///   - device: the device that it is about.
+    ///   - now: the wall clock, which the subscriber sees.
     public mutating func add(_ data: Data, about device: String? = nil, at now: Date) {
         entries.append(Entry(number: next, data: data, device: device, addedAt: now))
         next += 1
@@ -50,11 +52,12 @@ public struct SDMSubscription: Sendable {
     }
 
     /// The messages that wait, the oldest first.
-    public mutating func pull(upTo count: Int, at now: Date) -> [Message] {
+    /// - Parameter uptime: a clock that is never set, as the time since any beginning.
+    public mutating func pull(upTo count: Int, at uptime: Duration) -> [Message] {
         var messages: [Message] = []
         for index in entries.indices where messages.count < count {
-            guard entries[index].dueAt.map({ $0 <= now }) ?? true else { continue }
-            entries[index].dueAt = now.addingTimeInterval(Self.patience)
+            guard entries[index].dueAt.map({ $0 <= uptime }) ?? true else { continue }
+            entries[index].dueAt = uptime + Self.patience
             let entry = entries[index]
             messages.append(
                 Message(

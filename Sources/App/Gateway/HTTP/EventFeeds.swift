@@ -1,8 +1,10 @@
+import DatagramPort
 import Foundation
 import HomeHub
 import HomeTypes
 import ServiceLifecycle
 import SmartDeviceManagement
+import Transport
 
 /// The subscriptions to events in the form of Pub/Sub. One begins with its first pull, and ends when nobody has pulled for
 /// an hour. It takes a watcher's place of its principal.
@@ -10,8 +12,9 @@ import SmartDeviceManagement
 /// If the home ends the stream that a subscription reads, because the principal's rights have changed or because the reader
 /// was too slow, the subscription keeps its messages. The next pull resumes the stream behind the last change that was read.
 actor EventFeeds {
-    /// How long a subscription lasts without a pull, in seconds.
-    static let idleSeconds = 3_600.0
+    /// How long a subscription lasts without a pull. It is measured by a clock that is never set: the clock of a machine
+    /// without a battery leaps ahead after each start.
+    static let longestIdle = Duration.seconds(3_600)
     /// How long a pull waits for a message, in seconds.
     static let waitSeconds = 20.0
     /// How many subscriptions one principal may have, and how many pulls of one may wait.
@@ -25,7 +28,7 @@ actor EventFeeds {
 
     private struct Feed {
         var subscription = SDMSubscription()
-        var pulledAt: Date
+        var pulledAt: Instant
         /// What the messages are made with.
         var project: String
         var base: String
@@ -43,11 +46,13 @@ actor EventFeeds {
     }
 
     private let hub: HomeHub
+    private let clock: @Sendable () -> Instant
     private var feeds: [Key: Feed] = [:]
     private var nextReading: UInt64 = 0
 
-    init(_ hub: HomeHub) {
+    init(_ hub: HomeHub, clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }) {
         self.hub = hub
+        self.clock = clock
     }
 
     /// The messages that wait. Without one, the pull waits for a while, unless it should not.
@@ -55,7 +60,7 @@ actor EventFeeds {
         _ name: String, upTo count: Int, waits: Bool, project: String, base: String, for authorization: Authorization
     ) async throws -> [SDMSubscription.Message] {
         let key = Key(principal: authorization.principal, name: name)
-        let now = Date()
+        let now = clock()
         endIdle(at: now)
         if feeds[key] == nil {
             guard feeds.keys.count(where: { $0.principal == key.principal }) < Self.maximumFeeds else {
@@ -99,7 +104,7 @@ actor EventFeeds {
     /// before: it may have lost rights, or the device may be elsewhere now.
     private func take(upTo count: Int, from key: Key, for access: Access) -> [SDMSubscription.Message] {
         feeds[key]?.subscription.removeMessages { !access.permits(.read, hub.directory.device($0)) }
-        return feeds[key]?.subscription.pull(upTo: count, at: Date()) ?? []
+        return feeds[key]?.subscription.pull(upTo: count, at: clock() - Instant.zero) ?? []
     }
 
     /// Forgets messages.
@@ -148,8 +153,8 @@ actor EventFeeds {
 
     private func take(_ event: HomeEvent, _ key: Key, _ number: UInt64) async {
         guard let feed = feeds[key], feed.reading == number else { return }
+        guard clock() - feed.pulledAt <= Self.longestIdle else { return end(key) }
         let now = Date()
-        guard now.timeIntervalSince(feed.pulledAt) <= Self.idleSeconds else { return end(key) }
         defer { if !event.id.isEmpty, feeds[key]?.reading == number { feeds[key]?.cursor = event.id } }
         guard let change = event.change else { return }
         var messages: [SDMEvent] = []
@@ -196,7 +201,7 @@ actor EventFeeds {
         feeds.removeValue(forKey: key)?.task?.cancel()
     }
 
-    private func endIdle(at now: Date) {
-        for (key, feed) in feeds where now.timeIntervalSince(feed.pulledAt) > Self.idleSeconds { end(key) }
+    private func endIdle(at now: Instant) {
+        for (key, feed) in feeds where now - feed.pulledAt > Self.longestIdle { end(key) }
     }
 }
