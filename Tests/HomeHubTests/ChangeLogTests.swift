@@ -157,10 +157,12 @@ import Transport
 
     @Test func whatIsTooOldOrTooMuchIsDroppedAndCursorsBeforeItAreRefused() async throws {
         let clock = Locked(Date(timeIntervalSince1970: 1_000))
+        let uptime = Locked(Instant.zero)
         var retention = LogRetention()
         retention.stateSeconds = 100
         retention.eventSeconds = 1_000
-        let store = try SQLiteLocalStore(path: path, retention: retention, now: { clock.withLock { $0 } })
+        let store = try SQLiteLocalStore(
+            path: path, retention: retention, now: { clock.withLock { $0 } }, clock: { uptime.withLock { $0 } })
         let log = ChangeLog(store)
         func removed(at seconds: Double) {
             log.append(.deviceRemoved(deviceID: "d"), at: Date(timeIntervalSince1970: seconds))
@@ -170,18 +172,45 @@ import Transport
         removed(at: 1_150)
         log.flush()
         clock.withLock { $0 = Date(timeIntervalSince1970: 1_200) }
+        uptime.withLock { $0 += .seconds(3_600) }
         try store.trim()
         // The first change of state is gone; the events stay.
         #expect(try store.entries(after: 0, limit: 10).map(\.sequence) == [2, 3, 4])
         #expect(await ChangeLog(store).resume("\(log.identity.log)-1-0") == nil)
         #expect(await ChangeLog(store).resume("\(log.identity.log)-1-2") == 2)
         clock.withLock { $0 = Date(timeIntervalSince1970: 2_100) }
+        uptime.withLock { $0 += .seconds(3_600) }
         try store.trim()
         #expect(try store.entries(after: 0, limit: 10).isEmpty)
         // Numbers are not given out twice.
         #expect(try store.lastSequence() == 4)
         let again = ChangeLog(try open())
         #expect(again.newest.sequence == 4)
+    }
+
+    @Test func `a clock that leaps ahead drops no event until it has stayed there for an hour`() throws {
+        let clock = Locked((wall: Date(timeIntervalSince1970: 1_000), uptime: Instant.zero))
+        func open() throws -> SQLiteLocalStore {
+            try SQLiteLocalStore(
+                path: path, now: { clock.withLock { $0.wall } }, clock: { clock.withLock { $0.uptime } })
+        }
+        let store = try open()
+        let log = ChangeLog(store)
+        append(0..<2, to: log)
+        log.flush()
+        clock.withLock { $0.wall += 20 * 365 * 86_400 }
+        try store.trim()
+        clock.withLock { $0.uptime += .seconds(3_600) }
+        try store.trim()
+        #expect(try store.entries(after: 0, limit: 10).count == 2)
+        // A start does not know what the clock was before.
+        #expect(try open().entries(after: 0, limit: 10).count == 2)
+        clock.withLock { clock in
+            clock.wall += 3_600
+            clock.uptime += .seconds(3_600)
+        }
+        try store.trim()
+        #expect(try store.entries(after: 0, limit: 10).isEmpty)
     }
 
     @Test func theFileIsBoundedInBytes() async throws {

@@ -1,3 +1,4 @@
+import DatagramPort
 import Foundation
 import GRDB
 import SQLiteFiles
@@ -15,14 +16,25 @@ public final class SQLiteLocalStore: LocalStore {
     let pool: DatabasePool
     private let retention: LogRetention
     private let now: @Sendable () -> Date
-    /// About how many bytes the entries take, and when the log is next trimmed by time.
-    private let bookkeeping: Locked<(bytes: Int, trimAt: Date)>
+    private let clock: @Sendable () -> Instant
+    private let bookkeeping = Locked(Bookkeeping())
     /// The number of the newest entry.
     private let newest = Locked(Int64(0))
 
+    private struct Bookkeeping {
+        /// About how many bytes the entries take.
+        var bytes = 0
+        /// The two clocks when the age of the entries was last looked at; nil before that.
+        var look: (wall: Date, uptime: Instant)?
+    }
+
     /// Opens the log in a file, or creates it.
+    /// - Parameters:
+    ///   - now: the wall clock.
+    ///   - clock: the clock that is never set.
     public init(
-        path: String, retention: LogRetention = LogRetention(), now: @escaping @Sendable () -> Date = { Date() }
+        path: String, retention: LogRetention = LogRetention(), now: @escaping @Sendable () -> Date = { Date() },
+        clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) throws(StoreFailure) {
         let opened = try DatabaseFile.open(path, migrator: Self.migrator)
         self.path = path
@@ -30,7 +42,7 @@ public final class SQLiteLocalStore: LocalStore {
         self.damaged = opened.setAside
         self.retention = retention
         self.now = now
-        self.bookkeeping = Locked((0, now()))
+        self.clock = clock
         do {
             self.identity = try opened.pool.write { try Self.begin($0) }
         } catch {
@@ -136,10 +148,11 @@ public final class SQLiteLocalStore: LocalStore {
             throw DatabaseFile.failure(path, error)
         }
         newest.withLock { $0 = last.sequence }
-        let now = self.now()
+        let uptime = clock()
         let isDue = bookkeeping.withLock { bookkeeping in
             bookkeeping.bytes += size
-            return bookkeeping.bytes > retention.bytes || now >= bookkeeping.trimAt
+            let isLookDue = bookkeeping.look.map { uptime - $0.uptime >= Self.pause } ?? true
+            return bookkeeping.bytes > retention.bytes || isLookDue
         }
         if isDue { try trim() }
     }
@@ -204,13 +217,29 @@ public final class SQLiteLocalStore: LocalStore {
         try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'trimmed'") ?? 0
     }
 
-    /// Drops what is too old or too much: first changes of state, then events.
+    /// How long the log waits between two looks at the age of its entries.
+    private static let pause = Duration.seconds(3_600)
+    /// By how many seconds the wall clock may run ahead of the other one between two looks. A clock that was set further
+    /// ahead may be wrong, and is trusted only at the next look.
+    private static let tolerance = 3_600.0
+
+    /// Drops what is too old or too much: first changes of state, then events. What the clock was before the start is not
+    /// known, so the first look drops nothing because of its age.
     func trim() throws(StoreFailure) {
-        let now = self.now()
+        let (now, uptime) = (self.now(), clock())
+        let last = bookkeeping.withLock { $0.look }
+        let elapsed = last.map { uptime - $0.uptime }
+        let isLookDue = elapsed.map { $0 >= Self.pause } ?? true
+        var isTrusted = false
+        if isLookDue, let last, let elapsed {
+            isTrusted = now.timeIntervalSince(last.wall) <= elapsed.inSeconds + Self.tolerance
+        }
         do {
-            let bytes = try pool.write { database in
-                try Self.dropOldest(database, "effect IS NOT NULL", until: now - retention.stateSeconds)
-                try Self.dropOldest(database, "effect IS NULL", until: now - retention.eventSeconds)
+            let bytes = try pool.write { [isTrusted] database in
+                if isTrusted {
+                    try Self.dropOldest(database, "effect IS NOT NULL", until: now - retention.stateSeconds)
+                    try Self.dropOldest(database, "effect IS NULL", until: now - retention.eventSeconds)
+                }
                 let bytes = try Self.bytes(database)
                 guard bytes > retention.bytes else { return bytes }
                 let excess = bytes - (retention.bytes - retention.bytes / 16)
@@ -219,7 +248,10 @@ public final class SQLiteLocalStore: LocalStore {
                 return try Self.bytes(database)
             }
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum") }
-            bookkeeping.withLock { $0 = (bytes, now + 3_600) }
+            bookkeeping.withLock { bookkeeping in
+                bookkeeping.bytes = bytes
+                if isLookDue { bookkeeping.look = (now, uptime) }
+            }
         } catch {
             throw DatabaseFile.failure(path, error)
         }
