@@ -41,6 +41,11 @@ public struct RecordedPast: Sendable {
         happenings.append(Happening(at: entry.timestamp, observation: observation))
     }
 
+    /// Adds an entry from after the end. It shows that the present state is not that of the past.
+    fileprivate mutating func addLater(_ entry: LogEntry) {
+        if entry.effect != nil { known.insert(entry.subject) }
+    }
+
     fileprivate mutating func close() {
         before = states.values.sorted { $0.sequence < $1.sequence }.compactMap { Self.read($0) }
         states = [:]
@@ -57,7 +62,8 @@ extension HomeHub {
 
     /// What the change log has about devices and structures. Reading it delays neither the hub nor writers.
     ///
-    /// A device without an entry has not changed for as long as the log goes back: it is returned as it is now.
+    /// A device without an entry has not changed for as long as the log goes back: it is returned as it is now. Of one whose
+    /// entries are all from after the end, the state before is not known.
     /// - Parameters:
     ///   - devices: the identifiers of the devices.
     ///   - structures: the identifiers of the structures.
@@ -83,8 +89,8 @@ extension HomeHub {
             guard let end = entries.last?.sequence, !Task.isCancelled else { break }
             place = end
             if past.oldest == nil { past.oldest = entries.first?.timestamp }
-            for entry in entries where entry.timestamp <= to && subjects.contains(entry.subject) {
-                past.add(entry, from: from, limit: limit)
+            for entry in entries where subjects.contains(entry.subject) {
+                if entry.timestamp <= to { past.add(entry, from: from, limit: limit) } else { past.addLater(entry) }
             }
         }
         past.close()
