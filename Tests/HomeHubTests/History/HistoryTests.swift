@@ -130,6 +130,21 @@ import Transport
         #expect(try await read(history).allSatisfy { $0.timestamp.timeIntervalSince1970 > 20_000_000 })
     }
 
+    @Test func `a clock that is wrong when the gateway starts deletes nothing`() async throws {
+        var history = try open(HistoryRetention(days: 2))
+        press(history)
+        history.flush()
+        time.withLock { $0.wall += 400 * 86_400 }
+        history = try open(HistoryRetention(days: 2))
+        #expect(try await read(history).count == 1)
+        // The first check, an hour later, believes it.
+        pass(3_600)
+        press(history)
+        history.flush()
+        #expect(try await read(history).count == 1)
+        #expect(history.status.items == 1)
+    }
+
     @Test func `pages hold each item once, newest first, while others arrive and the clock is set back`() async throws {
         let history = try open(file: false)
         for _ in 0..<50 {

@@ -109,7 +109,7 @@ public final class History: Sendable {
                 nextID: file.nextID, check: Check(wall: now().timeIntervalSince1970, monotonic: clock())))
         let count = try file.count()
         state.withLock { $0.status.items = count }
-        try trimByAge()
+        // A clock may be wrong at the start, so what is too old leaves with the first check.
         try trimBySize()
     }
 
