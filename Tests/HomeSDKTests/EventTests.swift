@@ -181,6 +181,70 @@ import Testing
         #expect(events.failure?.code == .dataLoss)
     }
 
+    @Test func `a subscription to events finishes when its device is removed, after the events that wait`() async {
+        let script = ScriptedHome()
+        script.state([
+            Sample.structure(), Self.doorbell, Sample.device(id: "d2", name: "Lamp", [Sample.light(on: true)]),
+        ])
+        let device = await script.device()
+        let kind = Google.DoorbellPressTrait.DoorbellPressedEvent.self
+        let events = Recorder(device.events.subscribe(kind))
+        // A subscriber that has asked for no more is informed, too.
+        let slow = Recorder(device.events.subscribe(kind), demand: .max(1))
+        script.change(Self.press("one"))
+        script.change(Sample.removed("device", "d2"))
+        script.change(Self.press("two"))
+        await events.wait(for: 2)
+        script.change(Sample.removed("device", "d1"))
+        await events.waitForEnd()
+        #expect(events.isFinished && events.values.map(\.complementaryToneId) == ["one", "two"])
+        #expect(!slow.isFinished)
+        slow.request(.max(1))
+        await slow.waitForEnd()
+        #expect(slow.isFinished && slow.values.map(\.complementaryToneId) == ["one", "two"])
+        let late = Recorder(device.events.subscribe(kind))
+        await late.waitForEnd()
+        #expect(late.isFinished)
+        // It comes back.
+        script.change(Self.doorbell)
+        let devices = Recorder(script.home.devices().batched().filter { !$0.isEmpty })
+        await devices.wait(for: 1)
+        let again = Recorder(await script.device().events.subscribe(kind))
+        script.change(Self.press("three"))
+        #expect(await again.wait(for: 1).map(\.complementaryToneId) == ["three"])
+    }
+
+    @Test func `a subscription to events goes on while its device is missing for a moment`() async {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let events = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        let rights = #"{"reason":"what the token may read has changed","eventsFollow":true}"#
+        script.interrupted()
+        script.state([Sample.structure()])
+        script.missed(rights)
+        script.interrupted()
+        script.state([Sample.structure(), Self.doorbell])
+        script.missed(rights)
+        script.change(Self.press("one"))
+        #expect(await events.wait(for: 1).map(\.complementaryToneId) == ["one"])
+        #expect(!events.isFinished)
+    }
+
+    @Test func `a subscription to events of a device that was removed during an outage finishes`() async {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let events = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        script.lose()
+        await events.waitForEnd()
+        #expect(events.failure?.code == .unavailable)
+        let later = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        script.state([Sample.structure()])
+        await later.waitForEnd()
+        #expect(later.isFinished)
+    }
+
     @Test func `events wait for a slow subscriber up to a limit, and then its stream fails`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])

@@ -117,7 +117,7 @@ final class CandidateSource: StreamSource {
         }
     }
 
-    func failure() -> HomeError? { state.withLock { $0.failure } }
+    func end() -> StreamEnd? { state.withLock { $0.failure.map(StreamEnd.failed) } }
 
     func stop() {
         let (asking, observers) = state.withLock { state in

@@ -17,9 +17,14 @@ final class HomeModel: Sendable {
         var fail: @Sendable (HomeError) -> Void
     }
 
-    /// A subscription to events.
+    /// A subscription to the events of a device.
     struct EventObserver: Sendable {
+        var deviceID: String
+        /// Called for each event of any device.
         var receive: @Sendable (HomeEvent) -> Void
+        /// Called once, when the home does not have the device or no longer has it.
+        var finish: @Sendable () -> Void
+        /// Called once, at the end of the stream.
         var fail: @Sendable (HomeError) -> Void
     }
 
@@ -109,19 +114,24 @@ final class HomeModel: Sendable {
         }
     }
 
-    /// Adds a subscription to events, and opens the stream if there is none.
+    /// Adds a subscription to events, and opens the stream if there is none. A subscription to a device that the home does not
+    /// have finishes as soon as the home is known.
     func observeEvents(_ observer: EventObserver) -> UInt64 {
-        let (id, phase) = state.withLock { state -> (UInt64, Phase) in
+        let (id, phase, isGone) = state.withLock { state -> (UInt64, Phase, Bool) in
             state.nextObserver += 1
-            if case .ended = state.phase { return (state.nextObserver, state.phase) }
+            if case .ended = state.phase { return (state.nextObserver, state.phase, false) }
+            if case .live = state.phase, state.home.devices[observer.deviceID] == nil {
+                return (state.nextObserver, state.phase, true)
+            }
             state.eventObservers[state.nextObserver] = observer
-            return (state.nextObserver, state.phase)
+            return (state.nextObserver, state.phase, false)
         }
         switch phase {
         case .ended(let error): observer.fail(error)
         case .idle: open()
         case .live, .connecting: break
         }
+        if isGone { observer.finish() }
         return id
     }
 
@@ -209,7 +219,11 @@ final class HomeModel: Sendable {
             state.isFresh = state.cursor != nil
             state.cursor = events.last?.id ?? state.cursor
             state.phase = .live
-            return state.observers.values.flatMap { $0.values.map(\.wake) }
+            let wakes: [@Sendable () -> Void] = state.observers.values.flatMap { $0.values.map(\.wake) }
+            // A state in place of changes does not say why it lacks a device. The app may not be allowed to read it at the
+            // moment, or a gateway that has just started has not found it yet.
+            guard !state.isFresh else { return wakes }
+            return wakes + Self.takeEventObservers(&state) { newer.devices[$0] == nil }
         }
         for wake in waking { wake() }
     }
@@ -221,7 +235,10 @@ final class HomeModel: Sendable {
             state.cursor = event.id ?? state.cursor
             state.isFresh = false
             guard let update else { return ([], state.eventObservers.values.map(\.receive)) }
-            return (state.home.apply(update).flatMap { state.observers[$0]?.values.map(\.wake) ?? [] }, [])
+            let changed = state.home.apply(update)
+            let wakes: [@Sendable () -> Void] = changed.flatMap { state.observers[$0]?.values.map(\.wake) ?? [] }
+            guard case .deviceRemoved(let id) = update else { return (wakes, []) }
+            return (wakes + Self.takeEventObservers(&state) { $0 == id }, [])
         }
         for wake in waking { wake() }
         guard !receiving.isEmpty, let event = HomeEvent(event) else { return }
@@ -261,6 +278,16 @@ final class HomeModel: Sendable {
             return Self.takeObservers(&state)
         }
         for fail in observers { fail(error) }
+    }
+
+    /// Removes the subscriptions to the events of devices that are gone.
+    /// - Returns: what finishes them.
+    private static func takeEventObservers(
+        _ state: inout State, ofDevicesWhere isGone: (String) -> Bool
+    ) -> [@Sendable () -> Void] {
+        let gone = state.eventObservers.filter { isGone($0.value.deviceID) }
+        for id in gone.keys { state.eventObservers[id] = nil }
+        return gone.values.map(\.finish)
     }
 
     private static func takeObservers(_ state: inout State) -> [@Sendable (HomeError) -> Void] {

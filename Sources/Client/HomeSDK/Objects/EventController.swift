@@ -32,14 +32,16 @@ public final class EventController: Sendable {
     ///
     /// An event is delivered once. If a thousand wait for a subscriber that does not read them, the stream fails with
     /// `resourceExhausted`. If the connection was lost for so long that the gateway has not kept every event, it fails with
-    /// `dataLoss`. It does not fail when the app's rights change: a device that the app may no longer read sends nothing. A
+    /// `dataLoss`. It does not end when the app's rights change: a device that the app may no longer read sends nothing. The
+    /// stream finishes when the device is removed from the home, and a later subscription to it completes immediately. A
     /// subscription to a device whose locality is `unspecified` fails with `unavailable`, as commands do.
     public func subscribe<Wanted: Event>(_ event: Wanted.Type) -> AnyPublisher<Wanted, HomeError> {
         guard contains(event) else { return Empty().eraseToAnyPublisher() }
         return publisher(of: event.trait) { $0.read(event) }
     }
 
-    /// All events of a trait, from now on. A device without the trait completes immediately.
+    /// All events of a trait, from now on. A device without the trait completes immediately, and the stream finishes when the
+    /// device is removed from the home.
     public func subscribe(_ trait: any Trait.Type) -> AnyPublisher<any Event, HomeError> {
         guard traits.contains(where: { $0.identifier == trait.identifier }) else {
             return Empty().eraseToAnyPublisher()
@@ -59,10 +61,9 @@ public final class EventController: Sendable {
         guard let model else { return Empty().eraseToAnyPublisher() }
         let (deviceID, endpoint) = (deviceID, endpoint)
         let events = StreamPublisher<Value> {
-            EventSource(model) { event in
+            EventSource(model, deviceID: deviceID) { event in
                 // A gateway that does not name an endpoint means the whole device.
-                guard event.deviceID == deviceID, endpoint == nil || event.endpoint == nil || event.endpoint == endpoint
-                else { return nil }
+                guard endpoint == nil || event.endpoint == nil || event.endpoint == endpoint else { return nil }
                 return read(event)
             }
         }

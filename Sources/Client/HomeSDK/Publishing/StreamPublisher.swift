@@ -88,7 +88,7 @@ final class StreamSubscription<Output: Sendable>: Subscription, @unchecked Senda
         control.withLock { $0.isScheduled = false }
         while let downstream {
             let hasDemand = takeDemand()
-            switch hasDemand ? source.next() : step(withoutDemand: source.failure()) {
+            switch hasDemand ? source.next() : step(withoutDemand: source.end()) {
             case .value(let value):
                 let more = downstream.receive(value)
                 control.withLock { $0.demand += more }
@@ -103,8 +103,8 @@ final class StreamSubscription<Output: Sendable>: Subscription, @unchecked Senda
     }
 
     /// A stream ends even if the subscriber has not asked for a value.
-    private func step(withoutDemand failure: HomeError?) -> StreamStep<Output> {
-        failure.map { .failed($0) } ?? .wait
+    private func step(withoutDemand end: StreamEnd?) -> StreamStep<Output> {
+        end.map { StreamStep<Output>($0) } ?? .wait
     }
 
     private func complete(_ completion: Subscribers.Completion<HomeError>) {

@@ -11,11 +11,27 @@ protocol StreamSource<Output>: AnyObject, Sendable {
     /// What comes next.
     func next() -> StreamStep<Output>
 
-    /// Whether the stream has ended. Unlike a value, the end is delivered even if the subscriber has not asked.
-    func failure() -> HomeError?
+    /// How the stream has ended. Unlike a value, this end is delivered even if the subscriber has not asked.
+    func end() -> StreamEnd?
 
     /// Ends. Nothing is called afterwards.
     func stop()
+}
+
+/// How a stream has ended.
+enum StreamEnd: Sendable {
+    case finished
+    case failed(HomeError)
+}
+
+extension StreamStep {
+    /// The end as a step.
+    init(_ end: StreamEnd) {
+        switch end {
+        case .finished: self = .finished
+        case .failed(let error): self = .failed(error)
+        }
+    }
 }
 
 /// A stream of what follows from the state of the home.
@@ -71,7 +87,7 @@ final class ModelSource<Derived: Derivation>: StreamSource {
         }
     }
 
-    func failure() -> HomeError? { state.withLock { $0.failure } }
+    func end() -> StreamEnd? { state.withLock { $0.failure.map(StreamEnd.failed) } }
 
     func stop() {
         let observer = state.withLock { state in
@@ -82,42 +98,52 @@ final class ModelSource<Derived: Derivation>: StreamSource {
     }
 }
 
-/// A stream of events. Every event is delivered, so they wait for the subscriber, up to a limit.
+/// A stream of events of a device. Every event is delivered, so they wait for the subscriber, up to a limit.
 final class EventSource<Output: Sendable>: StreamSource {
     private struct State: Sendable {
         var waiting: [Output] = []
         var observer: UInt64?
         var isStopped = false
-        var failure: HomeError?
+        /// The first end counts. It comes after the events that wait.
+        var end: StreamEnd?
     }
 
     /// How many events may wait for a subscriber. A home with a hundred motion sensors has about ten events a second.
     static var limit: Int { 1024 }
 
     private let model: HomeModel
+    private let deviceID: String
     private let read: @Sendable (HomeEvent) -> Output?
     private let state = Locked(State())
 
-    init(_ model: HomeModel, _ read: @escaping @Sendable (HomeEvent) -> Output?) {
+    /// - Parameter read: the output of an event; nil for an event that does not belong to the stream.
+    init(_ model: HomeModel, deviceID: String, _ read: @escaping @Sendable (HomeEvent) -> Output?) {
         self.model = model
+        self.deviceID = deviceID
         self.read = read
     }
 
     func start(wake: @escaping @Sendable () -> Void) {
         let observer = model.observeEvents(
             HomeModel.EventObserver(
+                deviceID: deviceID,
                 receive: { [self] event in
-                    guard let output = read(event) else { return }
+                    guard event.deviceID == deviceID, let output = read(event) else { return }
                     state.withLock { state in
-                        guard state.failure == nil else { return }
+                        guard state.end == nil else { return }
                         if state.waiting.count < Self.limit { return state.waiting.append(output) }
-                        state.failure = .resourceExhausted(
-                            "\(Self.limit) events wait for a subscriber that does not read them; subscribe again")
+                        state.end = .failed(
+                            .resourceExhausted(
+                                "\(Self.limit) events wait for a subscriber that does not read them; subscribe again"))
                     }
                     wake()
                 },
+                finish: { [self] in
+                    state.withLock { if $0.end == nil { $0.end = .finished } }
+                    wake()
+                },
                 fail: { [self] error in
-                    state.withLock { $0.failure = error }
+                    state.withLock { if $0.end == nil { $0.end = .failed(error) } }
                     wake()
                 }))
         let isStopped = state.withLock { state in
@@ -130,11 +156,11 @@ final class EventSource<Output: Sendable>: StreamSource {
     func next() -> StreamStep<Output> {
         state.withLock { state in
             if !state.waiting.isEmpty { return .value(state.waiting.removeFirst()) }
-            return state.failure.map { .failed($0) } ?? .wait
+            return state.end.map { StreamStep<Output>($0) } ?? .wait
         }
     }
 
-    func failure() -> HomeError? { state.withLock { $0.waiting.isEmpty ? $0.failure : nil } }
+    func end() -> StreamEnd? { state.withLock { $0.waiting.isEmpty ? $0.end : nil } }
 
     func stop() {
         let observer = state.withLock { state in
