@@ -69,6 +69,19 @@ import Testing
         #expect(ends)
     }
 
+    @Test func `a loop over a publisher that cannot fail ends its subscription when it is left`() async throws {
+        let ends = try await ends { (script) async throws in
+            let devices = script.home.devices().batched()
+            for await found in devices.assertNoFailure().values where !found.isEmpty { break }
+            for await found in devices.replaceError(with: []).values where !found.isEmpty { break }
+            let caught = devices.catch { _ in Empty<Set<HomeDevice>, Never>() }
+            for await found in caught.values where !found.isEmpty { break }
+            let counts = devices.assertNoFailure().map(\.count).eraseToAnyPublisher()
+            for await count in counts.values where count > 0 { break }
+        }
+        #expect(ends)
+    }
+
     @Test func `a loop in a task that is cancelled ends its subscription`() async throws {
         let ends = try await ends { (script) async throws in
             let begun = AsyncStream.makeStream(of: Void.self)

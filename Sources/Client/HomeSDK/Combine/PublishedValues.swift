@@ -28,7 +28,7 @@
             public typealias Element = Upstream.Output
             public typealias Failure = any Error
 
-            fileprivate let reading: Reading<Upstream.Output>
+            fileprivate let reading: ValueReading<Upstream.Output>
 
             /// The next value; nil at the end of the stream, and in a task that is cancelled.
             public mutating func next() async throws -> Upstream.Output? { try await reading.next() }
@@ -37,13 +37,13 @@
         public func makeAsyncIterator() -> Iterator {
             let reader = ValueReader<Upstream.Output>()
             publisher.subscribe(reader)
-            return Iterator(reading: Reading(reader))
+            return Iterator(reading: ValueReading(reader))
         }
     }
 
     /// Ends the subscription of a reader together with the last copy of its iterator. The reader itself cannot notice that,
     /// because its subscription keeps it alive.
-    private final class Reading<Value: Sendable>: Sendable {
+    final class ValueReading<Value: Sendable>: Sendable {
         private let reader: ValueReader<Value>
 
         init(_ reader: ValueReader<Value>) {
@@ -63,7 +63,7 @@
     }
 
     /// Hands the values of a subscription to the callers that ask for one.
-    private final class ValueReader<Input: Sendable>: Subscriber, Sendable {
+    final class ValueReader<Input: Sendable>: Subscriber, Sendable {
         typealias Failure = HomeError
         private typealias Waiting = CheckedContinuation<Input?, any Error>
 
