@@ -1,6 +1,5 @@
 import Foundation
 import GatewayClient
-import Glibc
 import HomeTypes
 
 /// Where an item of the history comes from.
@@ -73,36 +72,17 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
 
     private static let largestClip = 256 << 20
 
-    /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file only when the clip is whole.
+    /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file only when the clip is whole. A
+    /// device or a pipe is not replaced: the clip is written to it as it comes, at the pace of the pipe's reader.
     /// - Returns: false if nothing was recorded.
-    /// - Throws: `failedPrecondition` when the file cannot be written.
+    /// - Throws: `failedPrecondition` when the file cannot be written, or when nobody reads from the pipe.
     @discardableResult
     public func saveClip(to file: URL) async throws(HomeError) -> Bool {
         guard let path = record.clip else { return false }
-        // A link stays a link.
-        let target = file.resolvingSymlinksInPath().path
-        let existing = try? FileManager.default.attributesOfItem(atPath: target)
-        // A device or a pipe is written to, not replaced.
-        let isReplaced = existing.map { $0[.type] as? FileAttributeType == .typeRegular } ?? true
-        let partial = isReplaced ? "\(target).\(UUID().uuidString).part" : target
-        let permissions = existing?[.posixPermissions].map { [FileAttributeKey.posixPermissions: $0] }
-        guard !isReplaced || FileManager.default.createFile(atPath: partial, contents: nil, attributes: permissions),
-            let handle = FileHandle(forWritingAtPath: partial)
-        else { throw .failedPrecondition("\(file.path) cannot be written") }
-        defer {
-            // A file that cannot be closed was written as far as it could be.
-            try? handle.close()
-            // A whole clip no longer has this name.
-            if isReplaced { try? FileManager.default.removeItem(atPath: partial) }
-        }
-        _ = try await model.connection.download(path) { (block) throws(HomeError) in
-            do { try handle.write(contentsOf: block) } catch {
-                throw .failedPrecondition("\(file.path) cannot be written: \(error.localizedDescription)")
-            }
-        }
-        guard !isReplaced || rename(partial, target) == 0 else {
-            throw .failedPrecondition("\(file.path) cannot be written: \(String(cString: strerror(errno)))")
-        }
+        let target = try ClipFile(file)
+        defer { target.close() }
+        _ = try await model.connection.download(path) { (block) throws(HomeError) in try target.write(block) }
+        try target.finish()
         return true
     }
 
