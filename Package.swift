@@ -427,7 +427,7 @@ if !coreOnly {
                 RecordingUpload RTMPServer RTSP Codecs DatagramPort DTLS LocalNetwork HTTPMedia ONVIF PortMapping SDP
                 SmartDeviceManagement STUN TURN Transport Hummingbird HummingbirdTesting HTTPTypes Logging NIOCore NIOEmbedded NIOHTTP1
                 NIOHTTPTypes NIOPosix ServiceLifecycle
-            GatewayClientTests: GatewayClient HomeTypes TLSFakes AsyncHTTPClient NIOCore NIOHTTP1 NIOPosix NIOSSL
+            GatewayClientTests: GatewayClient HomeTypes Transport TLSFakes AsyncHTTPClient NIOCore NIOHTTP1 NIOPosix NIOSSL
             HomeSDKTests: HomeSDK AutomationGraph GatewayClient GatewayProcess HomeTypes ExampleOrganization Transport
                 OpenCombine StationFakes
             LiveViewClientTests: LiveViewClient Transport SDP RTP ICE DTLS PeerConnection DatagramPort

@@ -1,6 +1,7 @@
 import HomeTypes
 import Synchronization
 import Testing
+import Transport
 
 @testable import GatewayClient
 
@@ -17,6 +18,8 @@ import Testing
 
         private let streams: [Stream]
         private let count = Atomic(0)
+        /// The cursors with which the streams were requested.
+        let cursors = Locked<[String?]>([])
         private let elapsed = Atomic<Int64>(0)
         private let begin = ContinuousClock.now
 
@@ -35,6 +38,7 @@ import Testing
             _ cursor: String?, _ onOpen: () -> Void, _ onItem: (EventStreamReader.Item) -> Void
         ) throws(HomeError) {
             let index = count.wrappingAdd(1, ordering: .relaxed).oldValue
+            cursors.withLock { $0.append(cursor) }
             guard index < streams.count else { throw .permissionDenied("refused") }
             switch streams[index] {
             case .ends(let time):
@@ -48,14 +52,18 @@ import Testing
         }
     }
 
-    /// Follows a gateway with a patience of 15 seconds until that fails.
-    private func failure(_ gateway: Gateway) async -> HomeError? {
-        var follower = EventFollower(
-            address: "http://a", after: nil, patience: .seconds(15),
+    private func makeFollower(_ gateway: Gateway, patience: Duration?) -> EventFollower {
+        EventFollower(
+            address: "http://a", after: nil, patience: patience,
             backOff: BackOff(first: .milliseconds(1), longest: .milliseconds(1)), now: { gateway.now },
             read: { (cursor, onOpen, onItem) async throws(HomeError) in
                 try gateway.read(cursor, onOpen, onItem)
             })
+    }
+
+    /// Follows a gateway with a patience of 15 seconds until that fails.
+    private func failure(_ gateway: Gateway) async -> HomeError? {
+        var follower = makeFollower(gateway, patience: .seconds(15))
         do throws(HomeError) {
             try await follower.run { _ in }
             return nil
@@ -76,5 +84,31 @@ import Testing
         #expect(await failure(gateway)?.code == .unavailable)
         // The fourth attempt ends after 16 seconds.
         #expect(gateway.requested == 5)
+    }
+
+    /// `gatehouse events` fails at once if it has never reached the gateway. After that it waits for as long as it takes.
+    @Test func `a follower that has given up continues where it was, with more patience`() async {
+        let gateway = Gateway([
+            .ends(after: .zero), .fails(after: .seconds(3_600)), .fails(after: .seconds(3_600)), .ends(after: .zero),
+        ])
+        var follower = makeFollower(gateway, patience: .zero)
+        var reports: [EventFollower.Report] = []
+        var codes: [HomeError.Code] = []
+        for patience in [Duration.zero, nil] {
+            follower.patience = patience
+            do throws(HomeError) {
+                try await follower.run { reports.append($0) }
+            } catch {
+                codes.append(error.code)
+            }
+        }
+        #expect(codes == [.unavailable, .permissionDenied])
+        #expect(gateway.cursors.withLock { $0 } == [nil, "0", "0", "0", "3"])
+        let updates = reports.compactMap { report -> EventFeed.Update? in
+            if case .update(let update) = report { return update }
+            return nil
+        }
+        let events = ["0", "3"].map { GatewayEvent(name: "structure", id: $0, data: "{}") }
+        #expect(updates == [.state([events[0]]), .change(events[1])])
     }
 }
