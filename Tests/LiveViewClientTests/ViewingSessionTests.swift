@@ -88,6 +88,32 @@ import Transport
         #expect(await running.statistics().tracks.map(\.kind) == ["video"])
     }
 
+    @Test(.timeLimit(.minutes(10))) func `a loop that is stopped ends its views, and their counts stay`() async throws {
+        var wishes = OfferedView.Wishes()
+        wishes.isLocal = true
+        let view = try OfferedView(wishes: wishes, identity: try DTLSIdentity.generate())
+        let gateway = try AnsweringGateway(view)
+        let loop = try ViewerLoop()
+        let (events, continuation) = AsyncStream.makeStream(of: ViewingEvent.self)
+        let running = try loop.start(view, answerSdp: gateway.answer, assemblesFrames: false) { event in
+            continuation.yield(event)
+            if case .ended = event { continuation.finish() }
+        }
+        loop.stop()
+        var reasons: [String] = []
+        for await event in events {
+            if case .ended(let reason) = event { reasons.append(reason) }
+        }
+        #expect(reasons == ["stopped"])
+        #expect(await running.statistics().tracks.map(\.kind) == ["video"])
+        // Nobody would hear of the end of a view that starts now.
+        let next = try OfferedView(wishes: wishes, identity: try DTLSIdentity.generate())
+        let answer = try AnsweringGateway(next).answer
+        #expect(throws: (any Error).self) {
+            try loop.start(next, answerSdp: answer, assemblesFrames: false) { _ in }
+        }
+    }
+
     /// The first report of a camera that nobody watched may be late by up to a picture; the next one is not.
     @Test func `the newest report says how old all pictures were`() throws {
         let view = try OfferedView(wishes: OfferedView.Wishes(), identity: try DTLSIdentity.generate())

@@ -1,4 +1,5 @@
 import DatagramPort
+import HomeTypes
 import SDP
 import Synchronization
 import Transport
@@ -16,6 +17,7 @@ public final class ViewerLoop: Sendable {
 
     /// Starts a view with the answer to its offer. `handler` is called on the loop's thread.
     /// - Returns: the view, to control it.
+    /// - Throws: what is wrong with the answer; `failedPrecondition` after ``stop()``.
     public func start(
         _ offered: OfferedView, answerSdp: String, assemblesFrames: Bool,
         handler: @escaping @Sendable (ViewingEvent) -> Void
@@ -23,10 +25,13 @@ public final class ViewerLoop: Sendable {
         let negotiated = try offered.accept(answerSdp: answerSdp)
         let view = RunningView(thread: thread, negotiated: negotiated)
         let (identifier, last) = (view.identifier, view.last)
-        thread.post { loop, now in
+        let isPosted = thread.post { loop, now in
             loop.add(
                 identifier, offered: offered, negotiated: negotiated, assemblesFrames: assemblesFrames,
                 last: last, handler: handler, at: now)
+        }
+        guard isPosted else {
+            throw HomeError.failedPrecondition("this loop of live views has been stopped; make another one")
         }
         return view
     }
@@ -34,7 +39,7 @@ public final class ViewerLoop: Sendable {
     /// The processor time that the thread has used.
     public var processorTime: Duration { thread.counters.processorTime }
 
-    /// Ends all views and the thread.
+    /// Ends all views, each with a goodbye and the event `ended`, and the thread.
     public func stop() {
         thread.stop()
         thread.join()
@@ -131,4 +136,9 @@ final class ViewerLoopHandler: ShardHandler {
     }
 
     var nextDeadline: Instant? { deadlines.next }
+
+    /// Ends every view as its own `stop` does.
+    func handleStop(at now: Instant) {
+        for identifier in Array(views.keys) { with(identifier, at: now) { $0.stop(at: now) } }
+    }
 }
