@@ -59,13 +59,18 @@ public final class Home: Sendable {
 
     /// Connects as `connect` does.
     /// - Returns: nil without a token, or when the gateway refuses it. A gateway that cannot be reached right
-    ///   now is not an obstacle: its streams fail until it can be.
+    ///   now is not an obstacle: its streams fail until it can be. Neither is a gateway that has no time for the request, or a
+    ///   task that is cancelled.
     @MainActor public static func restoreSession() async -> Home? {
         guard let home = try? Home(configuration) else { return nil }
         do throws(HomeError) {
             _ = try await home.model.connection.get("/v1/gateway")
         } catch {
-            guard error.code == .unavailable || error.code == .deadlineExceeded else { return nil }
+            switch error.code {
+            // The gateway has not judged the token.
+            case .unavailable, .deadlineExceeded, .resourceExhausted, .cancelled: break
+            default: return nil
+            }
         }
         return home
     }
