@@ -65,7 +65,7 @@ struct ClipFile {
         let descriptor = handle.fileDescriptor
         var rest = block
         while !rest.isEmpty {
-            let (count, reason) = rest.withUnsafeBytes { bytes -> (Int, Int32) in
+            let (count, reason) = rest.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> (Int, Int32) in
                 let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
                 return (count, errno)
             }
