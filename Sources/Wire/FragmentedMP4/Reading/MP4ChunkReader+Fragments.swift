@@ -48,10 +48,9 @@ extension MP4ChunkReader {
     private func runs(
         of box: MP4Boxes.Box, base: Int64, media: Range<Int64>, _ defaults: MP4SampleDefaults
     ) throws(MP4ReadError) -> [MP4Chunk.Run] {
-        var runs: [MP4Chunk.Run] = []
         var boxes = try box.children()
         // Without an offset a run begins where the one before it ends, and the first one at the base.
-        var position = base
+        var builder = MP4RunBuilder<MP4Chunk.Sample>(at: base)
         var total = 0
         while let run = try boxes.next() {
             guard run.type == MP4Boxes.code("trun") else { continue }
@@ -61,7 +60,7 @@ extension MP4ChunkReader {
             guard total <= Self.maximumSamples else { throw .tooLarge("a chunk's samples", limit: Self.maximumSamples) }
             if flags & 0x01 != 0 {
                 guard let given: UInt32 = fields.read() else { throw run.invalid("is too short") }
-                position = base + Int64(Int32(bitPattern: given))
+                builder.position = base + Int64(Int32(bitPattern: given))
             }
             var firstFlags: UInt32?
             if flags & 0x04 != 0 {
@@ -71,9 +70,7 @@ extension MP4ChunkReader {
             let width = [0x100, 0x200, 0x400, 0x800].reduce(0) { $0 + (flags & UInt32($1) != 0 ? 4 : 0) }
             guard fields.remaining >= width * Int(count) else { throw run.invalid("has fewer samples than it says") }
             guard count > 0 else { continue }
-            var samples: [MP4Chunk.Sample] = []
-            samples.reserveCapacity(Int(count))
-            let start = position
+            let start = builder.position
             for index in 0..<Int(count) {
                 func field(_ flag: UInt32, _ otherwise: UInt32) -> UInt32 {
                     flags & flag != 0 ? fields.read() ?? otherwise : otherwise
@@ -84,20 +81,14 @@ extension MP4ChunkReader {
                 let composition = Int32(bitPattern: field(0x800, 0))
                 // Version 0 has no negative offsets, and real ones are far below the sign.
                 guard version > 0 || composition >= 0 else { throw run.invalid("has an offset out of range") }
-                samples.append(
+                builder.append(
                     MP4Chunk.Sample(
                         size: size, duration: duration, compositionOffset: composition, isSync: own & 0x1_0000 == 0))
-                position += Int64(size)
             }
-            guard start >= media.lowerBound, position <= media.upperBound else {
+            guard start >= media.lowerBound, builder.position <= media.upperBound else {
                 throw run.invalid("places samples outside of the media that follow")
             }
-            if let last = runs.last, last.offset + last.length == start {
-                runs[runs.count - 1].samples += samples
-            } else {
-                runs.append(MP4Chunk.Run(offset: start, samples: samples))
-            }
         }
-        return runs
+        return builder.runs.map { MP4Chunk.Run(offset: $0.offset, samples: $0.samples) }
     }
 }
