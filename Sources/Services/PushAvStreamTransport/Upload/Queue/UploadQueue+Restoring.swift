@@ -11,6 +11,8 @@ extension UploadQueue {
         for record in records { apply(record) }
         isRestoring = false
         for id in byAge { closeIfDone(id) }
+        // The bound may be lower than that of the earlier run.
+        enforceBound()
     }
 
     private mutating func apply(_ record: UploadRecord) {

@@ -261,7 +261,9 @@ public struct UploadQueue: Sendable {
 
     /// While there is more than fits, the oldest recording's oldest segment leaves. What is on its way stays: it is about
     /// to leave anyway.
-    private mutating func enforceBound() {
+    mutating func enforceBound() {
+        // The records name what left. Until all of them are applied, segments count that have been uploaded.
+        guard !isRestoring else { return }
         var index = 0
         while byteCount > limits.maximumByteCount, index < byAge.count {
             let id = byAge[index]
