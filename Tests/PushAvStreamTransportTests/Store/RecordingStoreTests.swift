@@ -194,6 +194,22 @@ struct RecordingStoreTests {
         #expect(bench.store.maintain().deleted == Array(ids.suffix(4)))
     }
 
+    @Test func `the oldest leave until the headroom is free, even if the file system frees their room later`() throws {
+        let bench = try Bench()
+        var recorder = FakeRecorder(device: "a", start: Self.now - 10_000_000, seed: 7)
+        let ids = try (0..<20).map { _ in try bench.record(&recorder) }
+        let sizes = try ids.map { try bench.store.recording($0).summary.byteCount }
+        // A little more is missing than the three oldest have.
+        let missing = sizes.prefix(3).reduce(1, +)
+        let last = try #require(sizes.indices.first { sizes[...$0].reduce(0, +) >= missing })
+        bench.fileSystem.faults.keepsRemoved = true
+        let free = try bench.fileSystem.space(at: Self.root).free
+        bench.store.retention = RecordingRetention(headroom: free + missing)
+        #expect(bench.store.maintain().deleted == Array(ids[...last]))
+        bench.fileSystem.faults.keepsRemoved = false
+        #expect(bench.store.maintain().deleted.isEmpty)
+    }
+
     private final class Holder: RecordingFollower {
         let held = Locked<Set<RecordingSession.ID>>([])
         func wrote(_ output: RecordingOutput, of session: RecordingSession.ID, at place: RecordingPlace?) {}

@@ -49,6 +49,12 @@ import Testing
         #expect(plan(retention, other).deletions.isEmpty)
     }
 
+    @Test func `what is too old leaves a file system that does not know how much room it has`() {
+        let candidates = recordings(2)
+        let retention = RecordingRetention(standard: .init(maximumAge: Self.day / 2), headroom: 1_000)
+        #expect(plan(retention, candidates, free: .max).deletions.map(\.candidate) == candidates)
+    }
+
     @Test func `a device over its bytes loses its own oldest, and a full house the oldest of all`() {
         let candidates = (recordings(4, of: "door") + recordings(2)).sorted { $0.id.start < $1.id.start }
         let ofDevice = plan(RecordingRetention(devices: ["door": .init(maximumBytes: 250)], headroom: 0), candidates)

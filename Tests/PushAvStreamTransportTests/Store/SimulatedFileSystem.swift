@@ -18,6 +18,8 @@ final class SimulatedFileSystem: RecordingFileSystem {
         var shortWrites = Int.max
         /// Folders that cannot be listed.
         var unreadable: Set<String> = []
+        /// Files that are removed keep their room, as if somebody still read them.
+        var keepsRemoved = false
         /// The size of the disk.
         var capacity: Int64 = 1 << 40
     }
@@ -50,6 +52,8 @@ final class SimulatedFileSystem: RecordingFileSystem {
         var calls = 0
         var synchronizations = 0
         var isStopped = false
+        /// The bytes of the files that were removed.
+        var removedBytes: Int64 = 0
     }
 
     private let state = Locked(State())
@@ -247,7 +251,8 @@ final class SimulatedFileSystem: RecordingFileSystem {
     func remove(_ path: String) throws(FileSystemFault) {
         try change("unlink", path) { state throws(FileSystemFault) in
             let (parent, name) = Self.split(path)
-            guard state.folders[parent]?.entries[name] != nil else { return }
+            guard let file = state.folders[parent]?.entries[name] else { return }
+            state.removedBytes += Int64(file.content.withLock { $0.bytes.count })
             state.folders[parent]?.entries[name] = nil
             state.folders[parent]?.pending.append(.remove(name))
         }
@@ -309,7 +314,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     private static func used(_ state: State) -> Int64 {
-        state.folders.values.reduce(0) { sum, folder in
+        state.folders.values.reduce(state.faults.keepsRemoved ? state.removedBytes : 0) { sum, folder in
             folder.entries.values.reduce(sum) { $0 + Int64($1.content.withLock { $0.bytes.count }) }
         }
     }

@@ -90,7 +90,13 @@ struct RetentionPlan {
             self.deletions.append((candidate, reason))
             bytes[device, default: 0] -= candidate.byteCount
             total -= candidate.byteCount
-            free += candidate.byteCount
+            free = Self.room(free, with: candidate.byteCount)
         }
+    }
+
+    /// The free room after a deletion. A file system that does not know how much it has reports the largest number.
+    static func room(_ free: Int64, with byteCount: Int64) -> Int64 {
+        let (sum, overflow) = free.addingReportingOverflow(byteCount)
+        return overflow ? .max : sum
     }
 }

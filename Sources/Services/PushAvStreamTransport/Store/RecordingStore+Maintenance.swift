@@ -34,9 +34,13 @@ extension RecordingStore {
     private func deleteWhatIsDue(at now: Int64, _ report: inout MaintenanceReport) throws(RecordingFault) {
         let retention = self.retention
         var limit = 64
+        // Many file systems free the room of a file some time after it was removed, and none does while somebody reads it.
+        // So what this round has deleted counts as free. Otherwise the round would end with the last recording.
+        var expectedFree: Int64 = 0
         while true {
             let totals = try self.totals()
-            let free = (try? fileSystem.space(at: layout.root).free) ?? .max
+            let free = max((try? fileSystem.space(at: layout.root).free) ?? .max, expectedFree)
+            expectedFree = free
             let candidates = try self.candidates(retention, now: now, free: free, totals: totals, limit: limit)
             let plan = RetentionPlan(
                 retention, now: now, free: free, bytes: totals.mapValues(\.byteCount), candidates: candidates,
@@ -47,6 +51,7 @@ extension RecordingStore {
                 // One that cannot be deleted now is tried again in the next round.
                 guard (try? delete(candidate.id, for: reason)) != nil else { continue }
                 report.deleted.append(candidate.id)
+                expectedFree = RetentionPlan.room(expectedFree, with: candidate.byteCount)
             }
             if report.deleted.count == before {
                 // The oldest are held, perhaps. Behind them may be some that are not.
