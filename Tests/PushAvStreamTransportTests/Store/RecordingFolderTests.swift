@@ -147,6 +147,30 @@ import Transport
         try store.take(.began(next), of: next.id)
     }
 
+    @Test func `the index forgets nothing if the disk goes while both are compared`() throws {
+        defer { clean() }
+        let folder = self.folder
+        folder.open()
+        let index = WatchedIndex()
+        let store = try RecordingStore(root: path, folder: folder, index: index, now: { 1_763_900_060_000 })
+        try store.take(.began(session), of: session.id)
+        try store.take(
+            .ended(RecordingEnd(at: session.id.start * 1_000 + 1, reason: .lengthReached)), of: session.id)
+        let (path, mounted) = (self.path, "\(disk)/mounted")
+        index.willList.withLock {
+            $0 = {
+                try? FileManager.default.moveItem(atPath: path, toPath: mounted)
+                try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
+        }
+        #expect(throws: RecordingFault.self) { try store.recover() }
+        index.willList.withLock { $0 = nil }
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: mounted, toPath: path)
+        let listed = try store.recordings(RecordingQuery()).map(\.id)
+        #expect(listed == [session.id])
+    }
+
     @Test func `a mark waits where the mount point of the missing disk has recordings of its own`() throws {
         defer { clean() }
         let isAway = Locked(true)
@@ -188,4 +212,26 @@ import Transport
         try folders.complete(recording)
         try folders.discard([DiscardedSegment(track: 0, number: 1)], in: recording)
     }
+}
+
+/// An index in memory that says when it is asked for all recordings.
+private final class WatchedIndex: RecordingIndexing {
+    let willList = Locked<(@Sendable () -> Void)?>(nil)
+    private let memory = MemoryRecordingIndex()
+
+    func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> {
+        willList.withLock { $0 }?()
+        return try memory.ids()
+    }
+
+    func add(_ recordings: [IndexedRecording]) throws(RecordingIndexFault) { try memory.add(recordings) }
+    func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) { try memory.remove(ids) }
+    func recordings(_ query: RecordingQuery) throws(RecordingIndexFault) -> [RecordingSummary] {
+        try memory.recordings(query)
+    }
+    func recording(_ id: RecordingSession.ID) throws(RecordingIndexFault) -> IndexedRecording? {
+        try memory.recording(id)
+    }
+    func spans(of device: String) throws(RecordingIndexFault) -> [Range<Int64>] { try memory.spans(of: device) }
+    func totals() throws(RecordingIndexFault) -> [String: RecordingTotals] { try memory.totals() }
 }

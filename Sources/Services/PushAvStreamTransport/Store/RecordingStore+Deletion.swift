@@ -24,9 +24,10 @@ extension RecordingStore {
         }
         defer { releaseFromDeletion(id) }
         do throws(FileSystemFault) {
-            let names = namesOrNone(in: folder)
+            let names = try namesIfPresent(in: folder)
             guard !names.isEmpty else {
-                try? index.remove([id])
+                // Unless the disk has gone meanwhile, the recording has.
+                if checkFolder() == nil { try? index.remove([id]) }
                 throw FileSystemFault(path: folder, operation: "opendir", code: ENOENT)
             }
             var byteCount: Int64 = 0
@@ -79,7 +80,8 @@ extension RecordingStore {
     /// Removes the files of a recording with a tombstone; the tombstone goes last.
     func removeFiles(of id: RecordingSession.ID) throws(FileSystemFault) {
         let folder = layout.folder(of: id)
-        for name in namesOrNone(in: folder) where name != RecordingLayout.tombstone {
+        // If the names cannot be read, the tombstone stays.
+        for name in try namesIfPresent(in: folder) where name != RecordingLayout.tombstone {
             try fileSystem.remove("\(folder)/\(name)")
         }
         try fileSystem.synchronizeFolder(folder)

@@ -110,7 +110,8 @@ extension RecordingStore: RecordingReading {
         }
         try requireFolder()
         let folder = layout.folder(of: id)
-        let names = Set(namesOrNone(in: folder))
+        let names: Set<String>
+        do throws(FileSystemFault) { names = Set(try namesIfPresent(in: folder)) } catch { throw RecordingFault(error) }
         guard !names.isEmpty, !names.contains(RecordingLayout.tombstone) else { throw .unknownSession }
         do {
             return try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)

@@ -55,6 +55,8 @@ extension RecordingStore {
         // A session that ended meanwhile was open when its folder was not looked for.
         missing = missing.filter { (try? fileSystem.status(of: layout.folder(of: $0))) == .some(nil) }
         if !missing.isEmpty {
+            // If the disk has gone meanwhile, nothing is known about its folders.
+            try requireFolder()
             report.vanished = missing.count
             do throws(RecordingIndexFault) { try index.remove(Array(missing)) } catch { hasFailed(error) }
         }
@@ -83,11 +85,7 @@ extension RecordingStore {
             guard claimForDeletion(id) else { continue }
             defer { releaseFromDeletion(id) }
             // A folder that cannot be read is not an empty one.
-            do throws(FileSystemFault) {
-                _ = try fileSystem.names(in: layout.folder(of: id))
-            } catch {
-                guard error.code == ENOENT else { continue }
-            }
+            guard (try? namesIfPresent(in: layout.folder(of: id))) != nil else { continue }
             guard let recording = recover(id, layout.folder(of: id), &report) else {
                 forgetUnindexed(id)
                 continue
@@ -114,6 +112,17 @@ extension RecordingStore {
         }
     }
 
+    /// The names in a folder. One that does not exist has none, and neither has a file in its place. One that cannot be
+    /// read may have some.
+    func namesIfPresent(in path: String) throws(FileSystemFault) -> [String] {
+        do throws(FileSystemFault) {
+            return try fileSystem.names(in: path).sorted()
+        } catch {
+            guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
+            return []
+        }
+    }
+
     /// The names in a folder. What is not a folder, or cannot be read, has none.
     func namesOrNone(in path: String) -> [String] {
         ((try? fileSystem.names(in: path)) ?? []).sorted()
@@ -124,10 +133,17 @@ extension RecordingStore {
     private func recover(
         _ id: RecordingSession.ID, _ folder: String, _ report: inout RecoveryReport
     ) -> StoredRecording? {
-        let names = Set(namesOrNone(in: folder))
         // What was reported once is tried again without a word.
         let isRepetition = incompleteRecordings.contains(id)
         record(id, isIncomplete: false)
+        let names: Set<String>
+        do throws(FileSystemFault) {
+            names = Set(try namesIfPresent(in: folder))
+        } catch {
+            let unreadable = UnreadableRecording(path: folder, reason: .unreadable(error))
+            postpone(id, unreadable, isRepetition: isRepetition, &report)
+            return nil
+        }
         if names.contains(RecordingLayout.tombstone) {
             // What fails here is tried again at the next start.
             if (try? removeFiles(of: id)) != nil { report.deletions += 1 }
@@ -157,13 +173,20 @@ extension RecordingStore {
             report.unreadable.append(error)
             self.report(.unreadable(error))
         } catch {
-            // The file system refused: it may have room, or work, later.
-            record(id, isIncomplete: true)
             let unreadable = UnreadableRecording(path: folder, reason: .failed("\(error)"))
-            report.unreadable.append(unreadable)
-            if !isRepetition { self.report(.unreadable(unreadable)) }
+            postpone(id, unreadable, isRepetition: isRepetition, &report)
         }
         return nil
+    }
+
+    /// The file system refused: it may have room, or work, later. The maintenance tries again.
+    private func postpone(
+        _ id: RecordingSession.ID, _ unreadable: UnreadableRecording, isRepetition: Bool,
+        _ report: inout RecoveryReport
+    ) {
+        record(id, isIncomplete: true)
+        report.unreadable.append(unreadable)
+        if !isRepetition { self.report(.unreadable(unreadable)) }
     }
 
     /// Whether a folder holds only what an unfinished beginning leaves. The journal is the last file that a beginning makes,
