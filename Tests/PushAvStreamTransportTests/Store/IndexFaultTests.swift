@@ -94,6 +94,52 @@ import Transport
         #expect(try index.ids() == [id])
     }
 
+    @Test func `a deletion that the index cannot store takes the recording from the lists, and is stored later`() throws
+    {
+        let index = FailingIndex()
+        let store = try self.store(index)
+        let id = try record(in: store, seed: 9)
+        let kept = try record(in: store, seed: 10)
+        index.failsToRemove.withLock { $0 = true }
+        try store.delete(id)
+        for _ in 0..<2 {
+            #expect(try index.ids() == [id, kept])
+            #expect(try store.recordings(RecordingQuery()).map(\.id) == [kept])
+            #expect(try store.totals().keys.sorted() == [kept.device])
+            store.maintain()
+        }
+        index.failsToRemove.withLock { $0 = false }
+        store.maintain()
+        #expect(try index.ids() == [kept])
+        #expect(try store.recordings(RecordingQuery()).map(\.id) == [kept])
+    }
+
+    @Test func `a recording that is gone and that the index still lists does not stand for room that is needed`() throws
+    {
+        let index = FailingIndex()
+        let store = try self.store(index)
+        for seed in 11...16 as ClosedRange<UInt64> { _ = try record(in: store, seed: seed) }
+        index.failsToRemove.withLock { $0 = true }
+        for _ in 0..<2 {
+            let free = try fileSystem.space(at: "/state").free
+            store.retention = RecordingRetention(headroom: free + 1)
+            #expect(!store.maintain().deleted.isEmpty)
+        }
+    }
+
+    @Test func `a recording whose folder was removed is in no list, even if the index cannot forget it`() throws {
+        let index = FailingIndex()
+        let id = try record(in: store(index), seed: 17)
+        try RecordingStore(
+            root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.start }
+        ).delete(id)
+        index.failsToRemove.withLock { $0 = true }
+        let store = try self.store(index)
+        #expect(try store.recover().vanished == 1)
+        #expect(try store.recordings(RecordingQuery()).isEmpty)
+        #expect(try store.totals().isEmpty)
+    }
+
     @Test func `an index that cannot be written at the start is complete later`() throws {
         let earlier = try self.store(FailingIndex())
         let ids = try (4...6 as ClosedRange<UInt64>).map { try record(in: earlier, seed: $0) }
@@ -111,6 +157,7 @@ import Transport
 /// An index in memory that fails on demand.
 private final class FailingIndex: RecordingIndexing {
     let fails = Locked(false)
+    let failsToRemove = Locked(false)
     let adds = Locked(0)
     private let memory = MemoryRecordingIndex()
 
@@ -120,7 +167,12 @@ private final class FailingIndex: RecordingIndexing {
         try memory.add(recordings)
     }
 
-    func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) { try memory.remove(ids) }
+    func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) {
+        if failsToRemove.withLock({ $0 }) {
+            throw RecordingIndexFault(path: "recordings.sqlite", reason: "the disk is full")
+        }
+        try memory.remove(ids)
+    }
     func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> { try memory.ids() }
     func recordings(_ query: RecordingQuery) throws(RecordingIndexFault) -> [RecordingSummary] {
         try memory.recordings(query)

@@ -27,7 +27,7 @@ extension RecordingStore {
             let names = try namesIfPresent(in: folder)
             guard !names.isEmpty else {
                 // Unless the disk has gone meanwhile, the recording has.
-                if checkFolder() == nil { try? index.remove([id]) }
+                if checkFolder() == nil { removeFromIndex([id]) }
                 throw FileSystemFault(path: folder, operation: "opendir", code: ENOENT)
             }
             var byteCount: Int64 = 0
@@ -35,7 +35,14 @@ extension RecordingStore {
                 byteCount += try fileSystem.status(of: "\(folder)/\(name)")?.size ?? 0
             }
             let indexed = try? index.recording(id)
-            do throws(RecordingIndexFault) { try index.remove([id]) } catch { hasFailed(error) }
+            var isForgotten = true
+            do throws(RecordingIndexFault) {
+                try index.remove([id])
+            } catch {
+                // The room that the index lacks may be what the recording takes.
+                isForgotten = false
+                hasFailed(error)
+            }
             do throws(FileSystemFault) {
                 try bury(folder, reason)
             } catch {
@@ -43,13 +50,20 @@ extension RecordingStore {
                 if let indexed { addToIndex([indexed]) }
                 throw error
             }
+            if !isForgotten { recordUnforgotten([id]) }
             counting.withLock { counters in
                 counters.deletedRecordings += 1
                 counters.deletedBytes += byteCount
             }
             report(.deleted(id, byteCount: byteCount, reason))
             hasDeleted(id)
-            try removeFiles(of: id)
+            do throws(FileSystemFault) {
+                try removeFiles(of: id)
+            } catch {
+                // The maintenance tries again.
+                record(id, isIncomplete: true)
+                throw error
+            }
         } catch {
             if error.code == ENOENT, error.operation == "opendir" { throw .unknownSession }
             throw RecordingFault(error)

@@ -1,3 +1,5 @@
+import Transport
+
 /// What a round of maintenance did.
 public struct MaintenanceReport: Equatable, Sendable {
     /// The recordings that were deleted.
@@ -13,14 +15,15 @@ public struct MaintenanceReport: Equatable, Sendable {
 
 extension RecordingStore {
     /// Deletes what the retention says, writes ends for which there was no room, also those of an earlier run, adds the
-    /// recordings that the index could not store, and checks whether recording may resume. The owner calls it every few
-    /// seconds, from a thread that may wait.
+    /// recordings that the index could not store, removes those that it could not forget, and checks whether recording may
+    /// resume. The owner calls it every few seconds, from a thread that may wait.
     /// - Parameter time: the time by which recordings grow old (``RetentionClock``), in milliseconds since 1970, UTC; nil
     ///   for the wall clock.
     @discardableResult
     public func maintain(at time: Int64? = nil) -> MaintenanceReport {
         var report = MaintenanceReport()
         guard checkFolder() == nil else { return report }
+        retryForgetting()
         // The index's faults are reported where they happen; the next round tries again.
         try? deleteWhatIsDue(at: time ?? now(), &report)
         retryEnds()
@@ -66,20 +69,23 @@ extension RecordingStore {
         _ retention: RecordingRetention, now: Int64, free: Int64, totals: [String: RecordingTotals], limit: Int
     ) throws(RecordingFault) -> [RetentionPlan.Candidate] {
         var queries: [RecordingQuery] = []
+        // Those whose files are gone are listed as well, and do not count.
+        let listed = limit + unforgotten.withLock { $0.count }
         if free < retention.headroom
             || totals.values.reduce(0, { $0 + $1.byteCount }) > retention.maximumBytes ?? .max
         {
-            queries.append(RecordingQuery(limit: limit))
+            queries.append(RecordingQuery(limit: listed))
         }
         for (device, total) in totals {
             let share = retention.devices[device] ?? retention.standard
             let isOld = share.maximumAge.map { age in (total.oldest ?? now) < now - age } ?? false
             guard isOld || total.byteCount > share.maximumBytes ?? .max else { continue }
-            queries.append(RecordingQuery(device: device, limit: limit))
+            queries.append(RecordingQuery(device: device, limit: listed))
         }
         var found: [RecordingSession.ID: RetentionPlan.Candidate] = [:]
         for query in queries {
-            for summary in try asking({ index throws(RecordingIndexFault) in try index.recordings(query) }) {
+            let summaries = try asking { index throws(RecordingIndexFault) in try index.recordings(query) }
+            for summary in withoutUnforgotten(summaries) {
                 found[summary.id] = RetentionPlan.Candidate(
                     id: summary.id, end: (summary.end?.at ?? summary.until) / 1_000, byteCount: summary.byteCount)
             }

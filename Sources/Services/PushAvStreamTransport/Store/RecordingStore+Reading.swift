@@ -5,7 +5,8 @@ extension RecordingStore: RecordingReading {
         try requireFolder()
         // The open ones first: one that ends in between is then in the index as well, and counts once.
         let open = openRecordings().map(\.summary).filter(query.matches)
-        let indexed = try asking { index throws(RecordingIndexFault) in try index.recordings(query) }
+        let indexed = withoutUnforgotten(
+            try asking { index throws(RecordingIndexFault) in try index.recordings(query) })
         guard !open.isEmpty else { return indexed }
         let ended = Set(indexed.map(\.id))
         return query.apply(to: indexed + open.filter { !ended.contains($0.id) })
@@ -71,7 +72,7 @@ extension RecordingStore: RecordingReading {
     public func totals() throws(RecordingFault) -> [String: RecordingTotals] {
         try requireFolder()
         let open = openRecordings().map(\.summary)
-        var totals = try asking { index throws(RecordingIndexFault) in try index.totals() }
+        var totals = withoutUnforgotten(try asking { index throws(RecordingIndexFault) in try index.totals() })
         for summary in open {
             totals[summary.id.device, default: RecordingTotals()].add(
                 start: summary.id.start, byteCount: summary.byteCount)

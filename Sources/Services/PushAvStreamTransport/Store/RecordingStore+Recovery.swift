@@ -58,7 +58,7 @@ extension RecordingStore {
             // If the disk has gone meanwhile, nothing is known about its folders.
             try requireFolder()
             report.vanished = missing.count
-            do throws(RecordingIndexFault) { try index.remove(Array(missing)) } catch { hasFailed(error) }
+            removeFromIndex(Array(missing))
         }
         return report
     }
@@ -145,8 +145,11 @@ extension RecordingStore {
             return nil
         }
         if names.contains(RecordingLayout.tombstone) {
-            // What fails here is tried again at the next start.
-            if (try? removeFiles(of: id)) != nil { report.deletions += 1 }
+            if (try? removeFiles(of: id)) != nil {
+                report.deletions += 1
+            } else {
+                record(id, isIncomplete: true)
+            }
             return nil
         }
         if Self.hasNeverBegun(names) {
