@@ -54,6 +54,8 @@ final class SimulatedFileSystem: RecordingFileSystem {
         var isStopped = false
         /// The bytes of the files that were removed.
         var removedBytes: Int64 = 0
+        /// How often the disk was taken away and mounted again.
+        var mounts = 0
     }
 
     private let state = Locked(State())
@@ -128,6 +130,9 @@ final class SimulatedFileSystem: RecordingFileSystem {
             state.folders = kept
         }
     }
+
+    /// The disk is taken away and mounted again. Files that were open before cannot be used any more.
+    func remount() { state.withLock { $0.mounts += 1 } }
 
     // MARK: Looking and damaging
 
@@ -222,14 +227,14 @@ final class SimulatedFileSystem: RecordingFileSystem {
             state.folders[parent]?.entries[name] = file
             state.folders[parent]?.pending.append(.set(name, file))
         }
-        return Handle(fileSystem: self, file: file, path: path)
+        return Handle(fileSystem: self, file: file, path: path, mount: state.withLock { $0.mounts })
     }
 
     func open(_ path: String) throws(FileSystemFault) -> any RecordingFile {
         guard let file = self.file(path) else {
             throw FileSystemFault(path: path, operation: "open", code: ENOENT)
         }
-        return Handle(fileSystem: self, file: file, path: path)
+        return Handle(fileSystem: self, file: file, path: path, mount: state.withLock { $0.mounts })
     }
 
     func rename(_ path: String, to newPath: String) throws(FileSystemFault) {
@@ -338,16 +343,23 @@ final class SimulatedFileSystem: RecordingFileSystem {
         let fileSystem: SimulatedFileSystem
         let file: File
         let path: String
+        let mount: Int
 
-        init(fileSystem: SimulatedFileSystem, file: File, path: String) {
+        init(fileSystem: SimulatedFileSystem, file: File, path: String, mount: Int) {
             self.fileSystem = fileSystem
             self.file = file
             self.path = path
+            self.mount = mount
+        }
+
+        private func check(_ operation: String, _ state: State) throws(FileSystemFault) {
+            guard state.mounts == mount else { throw FileSystemFault(path: path, operation: operation, code: EIO) }
         }
 
         func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemFault) -> Int {
             let wanted = Array(bytes)
             return try fileSystem.change("write", path) { state throws(FileSystemFault) in
+                try self.check("write", state)
                 let free = max(0, state.faults.capacity - SimulatedFileSystem.used(state))
                 let count = min(wanted.count, state.faults.shortWrites, Int(free))
                 guard count > 0 || wanted.isEmpty else {
@@ -361,6 +373,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
         func synchronize() throws(FileSystemFault) {
             try fileSystem.change("fdatasync", path) { state throws(FileSystemFault) in
+                try self.check("fdatasync", state)
                 self.file.content.withLock { content in
                     content.durable = content.bytes
                     content.pending = []
@@ -371,6 +384,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
         func truncate(to length: Int64) throws(FileSystemFault) {
             try fileSystem.change("ftruncate", path) { state throws(FileSystemFault) in
+                try self.check("ftruncate", state)
                 self.file.content.withLock { content in
                     content.pending.append((Int(length), nil))
                     content.bytes = Array(content.bytes.prefix(Int(length)))

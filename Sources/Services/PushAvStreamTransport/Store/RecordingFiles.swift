@@ -133,9 +133,18 @@ struct RecordingFiles {
 
     // MARK: The end
 
-    /// Gives a recording that has no end one: cuts off chunks that are not whole, and completes the journal. Returns how many
-    /// bytes were cut off.
+    /// Gives a recording that was interrupted an end. Returns how many bytes were cut off.
     mutating func end(at now: Int64) throws(FileSystemFault) -> Int64 {
+        let tracks = recording.session.tracks
+        let last = recording.segments.map { $0.end(timescale: tracks[$0.track].timescale) }.max()
+        return try write(
+            RecordingEnd(
+                at: min(last ?? recording.session.id.start * 1_000, max(now, 0) &* 1_000), reason: .interrupted))
+    }
+
+    /// Writes the end of a recording that has none: cuts off chunks that are not whole, and completes the journal. Returns
+    /// how many bytes were cut off.
+    mutating func write(_ end: RecordingEnd) throws(FileSystemFault) -> Int64 {
         var cut: Int64 = 0
         for (path, length, size) in torn {
             if length == 0 {
@@ -147,10 +156,6 @@ struct RecordingFiles {
             }
             cut += size - length
         }
-        let tracks = recording.session.tracks
-        let last = recording.segments.map { $0.end(timescale: tracks[$0.track].timescale) }.max()
-        let end = RecordingEnd(
-            at: min(last ?? recording.session.id.start * 1_000, max(now, 0) &* 1_000), reason: .interrupted)
         var lines = scanned.map { JournalLine(segment: $0) }
         lines.append(JournalLine(end: end))
         let bytes = lines.flatMap(RecordingJournal.encode)

@@ -182,6 +182,31 @@ extension RecordingStore {
         return nil
     }
 
+    /// Completes a recording of this run by what its folder holds, as a start does.
+    /// - Returns: whether nothing is left to do.
+    func complete(_ id: RecordingSession.ID, with end: RecordingEnd) -> Bool {
+        let folder = layout.folder(of: id)
+        do {
+            let names = Set(try namesIfPresent(in: folder))
+            // Unless the disk has gone meanwhile, somebody has removed the recording.
+            guard !names.isEmpty else { return checkFolder() == nil }
+            var files = try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)
+            for one in files.damage { self.report(.unreadable(one)) }
+            if files.recording.end == nil {
+                let cut = try files.write(end)
+                counting.withLock { $0.cutBytes += cut }
+            } else {
+                // It was written, and may not be on the disk.
+                try fileSystem.open("\(folder)/\(RecordingLayout.journalFile)").synchronize()
+            }
+            addToIndex([IndexedRecording(files.recording)])
+            return true
+        } catch {
+            // The maintenance tries again.
+            return false
+        }
+    }
+
     /// The file system refused: it may have room, or work, later. The maintenance tries again.
     private func postpone(
         _ id: RecordingSession.ID, _ unreadable: UnreadableRecording, isRepetition: Bool,

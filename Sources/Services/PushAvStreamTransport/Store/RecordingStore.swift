@@ -180,17 +180,23 @@ public final class RecordingStore: RecordingSink {
 
     /// Writes the end of a session, adds it to the index and forgets it. Without room it stays until ``maintain()`` or the
     /// next start.
-    private func finish(_ session: RecordingSession.ID, _ entry: Entry) throws(RecordingFault) {
+    private func finish(
+        _ session: RecordingSession.ID, _ entry: Entry, isRepetition: Bool = false
+    ) throws(RecordingFault) {
         guard let end = entry.pendingEnd.withLock({ $0 }) else { return }
         do throws(RecordingFault) {
             try change(session) { recording throws(RecordingFault) in
                 if recording.recording.end == nil { try recording.end(end) }
             }
         } catch {
-            hasFailed(error, chunk: false)
+            if !isRepetition { hasFailed(error, chunk: false) }
             throw error
         }
         addToIndex([IndexedRecording(entry.recording.withLock { $0.snapshot })])
+        forgetOpen(session)
+    }
+
+    private func forgetOpen(_ session: RecordingSession.ID) {
         state.withLock { $0.open[session] = nil }
         counting.withLock { $0.sessionsEnded += 1 }
     }
@@ -265,12 +271,20 @@ public final class RecordingStore: RecordingSink {
 
     var openSessions: Set<RecordingSession.ID> { state.withLock { Set($0.open.keys) } }
 
-    /// Writes the ends for which there was no room.
+    /// Writes the ends for which there was no room, or no disk.
     func retryEnds() {
         for (session, entry) in state.withLock({ $0.open }) {
             guard let end = entry.pendingEnd.withLock({ $0 }) else { continue }
-            // The fault was reported by the store's condition.
-            guard (try? finish(session, entry)) != nil else { continue }
+            do throws(RecordingFault) {
+                try finish(session, entry, isRepetition: true)
+            } catch {
+                // Files that were open while the disk was away stay unusable when it is back.
+                guard case .storage = error, complete(session, with: end) else {
+                    hasFailed(error, chunk: false)
+                    continue
+                }
+                forgetOpen(session)
+            }
             follower?.wrote(.ended(end), of: session, at: nil)
         }
     }
