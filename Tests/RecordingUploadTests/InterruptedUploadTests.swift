@@ -82,6 +82,32 @@ import Transport
         #expect(uploader.state.withLock { $0.begun == nil })
     }
 
+    @Test func `a recording whose folder cannot be read at the start is uploaded completely later`() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let earlier = try makeUploader()
+        let first = try makeStore(earlier)
+        try first.take(.began(session), of: session.id)
+        try first.take(chunk(0), of: session.id)
+        try UploadJournal(path: "\(root)/uploads.jsonl").replace(
+            with: earlier.state.withLock { $0.queue.snapshot })
+        try first.take(
+            .segmentEnded(RecordedSegment(track: 0, segment: 1, decodeTime: 0, duration: 90_000)), of: session.id)
+        // The process is killed before the queue knows of the segment.
+        let disk = FullDisk()
+        disk.isFull.withLock { $0 = false }
+        disk.unreadable.withLock { $0 = first.layout.folder(of: session.id) }
+        let uploader = try makeUploader()
+        let store = try makeStore(uploader, disk)
+        #expect(try store.recover().unreadable.count == 1)
+        uploader.resume(from: store)
+        #expect(uploader.holds(session.id))
+        disk.unreadable.withLock { $0 = nil }
+        #expect(store.maintain().recovered == [session.id])
+        uploader.resume(from: store)
+        #expect(uploader.status.segments == 1)
+        #expect(uploader.state.withLock { $0.begun == nil })
+    }
+
     @Test func `the wall clock does not decide what a privacy switch discards`() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let uploader = try makeUploader()
@@ -96,9 +122,11 @@ import Transport
     }
 }
 
-/// The file system of the machine, on which files that exist cannot be written while it is full.
+/// The file system of the machine, on which files that exist cannot be written while it is full, and a folder cannot be
+/// read for a while.
 private final class FullDisk: RecordingFileSystem {
     let isFull = Locked(true)
+    let unreadable = Locked<String?>(nil)
     private let system = SystemFileSystem()
 
     func open(_ path: String) throws(FileSystemFault) -> any RecordingFile {
@@ -108,7 +136,10 @@ private final class FullDisk: RecordingFileSystem {
 
     func makeFolder(_ path: String) throws(FileSystemFault) { try system.makeFolder(path) }
     func synchronizeFolder(_ path: String) throws(FileSystemFault) { try system.synchronizeFolder(path) }
-    func names(in path: String) throws(FileSystemFault) -> [String] { try system.names(in: path) }
+    func names(in path: String) throws(FileSystemFault) -> [String] {
+        if path == unreadable.withLock({ $0 }) { throw FileSystemFault(path: path, operation: "opendir", code: EIO) }
+        return try system.names(in: path)
+    }
     func status(of path: String) throws(FileSystemFault) -> FileStatus? { try system.status(of: path) }
     func read(_ path: String, from offset: Int64, count: Int) throws(FileSystemFault) -> [UInt8] {
         try system.read(path, from: offset, count: count)

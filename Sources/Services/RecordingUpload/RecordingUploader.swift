@@ -306,7 +306,12 @@ public final class RecordingUploader: RecordingFollower {
             }
             if hasEnded { continue }
             guard let recording = try? store.recording(session.id) else {
-                // It was deleted, or cannot be read. What is in the queue already is tried.
+                // What cannot be read at the moment may hold more than the queue knows.
+                if store.isUnavailable(session.id) {
+                    isIncomplete = true
+                    continue
+                }
+                // It was deleted, or is damaged. What is in the queue already is tried.
                 state.withLock { $0.queue.end(session.id) }
                 continue
             }

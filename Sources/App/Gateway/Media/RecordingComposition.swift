@@ -87,10 +87,12 @@ public struct RecordingComposition: Sendable {
             try store.recover()
             uploads.uploader.resume(from: store)
         } catch {
-            // It may have gone meanwhile.
-            guard place.folder.problem() == nil else { return false }
-            logger.error("earlier recordings cannot be read", metadata: ["reason": "\(error)"])
+            if place.folder.problem() == nil {
+                logger.error("earlier recordings cannot be read", metadata: ["reason": "\(error)"])
+            }
         }
+        // It may have gone meanwhile, and the queue of uploads may lack something then.
+        guard place.folder.problem() == nil else { return false }
         place.recordRead()
         return true
     }

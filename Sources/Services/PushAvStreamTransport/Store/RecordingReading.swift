@@ -47,6 +47,14 @@ public protocol RecordingReading: Sendable {
     func verify(_ id: RecordingSession.ID) throws(RecordingFault) -> RecordingVerification
     /// What the store cannot use, but has left where it is.
     func unreadable() throws(RecordingFault) -> [UnreadableRecording]
+    /// Whether a recording cannot be read now and may be read later: its disk is away, or refuses to read it, or has no
+    /// room for its end.
+    func isUnavailable(_ id: RecordingSession.ID) -> Bool
+}
+
+extension RecordingReading {
+    /// Everything can be read, or never will be.
+    public func isUnavailable(_ id: RecordingSession.ID) -> Bool { false }
 }
 
 /// A folder or file that the store cannot use. It is never deleted, except when its owner asks for it.

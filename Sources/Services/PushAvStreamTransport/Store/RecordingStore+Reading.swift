@@ -102,6 +102,10 @@ extension RecordingStore: RecordingReading {
         return found
     }
 
+    public func isUnavailable(_ id: RecordingSession.ID) -> Bool {
+        checkFolder() != nil || incompleteRecordings.contains(id)
+    }
+
     // MARK: Files and index
 
     /// The files of a recording that has ended.
