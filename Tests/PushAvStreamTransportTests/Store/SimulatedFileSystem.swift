@@ -16,7 +16,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
         var failing: [Int: Int32] = [:]
         /// Writes take at most this many bytes.
         var shortWrites = Int.max
-        /// Folders that cannot be listed.
+        /// Folders that cannot be listed, and in which nothing can be looked at.
         var unreadable: Set<String> = []
         /// Files that are removed keep their room, as if somebody still read them.
         var keepsRemoved = false
@@ -197,8 +197,11 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
     func status(of path: String) throws(FileSystemFault) -> FileStatus? {
         try look("stat", path) { state throws(FileSystemFault) in
-            if state.folders[path] != nil { return FileStatus(kind: .folder, size: 0) }
             let (parent, name) = Self.split(path)
+            if state.faults.unreadable.contains(parent) {
+                throw FileSystemFault(path: path, operation: "stat", code: EIO)
+            }
+            if state.folders[path] != nil { return FileStatus(kind: .folder, size: 0) }
             guard let file = state.folders[parent]?.entries[name] else { return nil }
             return FileStatus(kind: .file, size: Int64(file.content.withLock { $0.bytes.count }))
         }

@@ -48,6 +48,17 @@ import Transport
         #expect(later.maintain().recovered.isEmpty)
     }
 
+    @Test func `what a start cannot look at stays in the index`() throws {
+        let index = MemoryRecordingIndex()
+        let id = try record(in: store(index), seed: 4)
+        let later = try store(index)
+        fileSystem.faults.unreadable = [try #require(RecordingStore.parent(of: later.layout.folder(of: id)))]
+        #expect(try later.recover().vanished == 0)
+        #expect(try later.recordings(RecordingQuery()).map(\.id) == [id])
+        fileSystem.faults.unreadable = []
+        #expect(try later.recording(id).end != nil)
+    }
+
     @Test func `a recording whose folder cannot be read is neither deleted nor forgotten`() throws {
         let store = try self.store()
         let id = try record(in: store, seed: 2)

@@ -53,7 +53,7 @@ extension RecordingStore {
         }
         if !batch.isEmpty { addToIndex(batch) }
         // A session that ended meanwhile was open when its folder was not looked for.
-        missing = missing.filter { (try? fileSystem.status(of: layout.folder(of: $0))) == .some(nil) }
+        missing = missing.filter { isGone(layout.folder(of: $0)) }
         if !missing.isEmpty {
             // If the disk has gone meanwhile, nothing is known about its folders.
             try requireFolder()
@@ -110,6 +110,11 @@ extension RecordingStore {
                 }
             }
         }
+    }
+
+    /// Whether there is nothing at a path. If the disk does not say so, there may be something.
+    func isGone(_ path: String) -> Bool {
+        do throws(FileSystemFault) { return try fileSystem.status(of: path) == nil } catch { return false }
     }
 
     /// The names in a folder. One that does not exist has none, and neither has a file in its place. One that cannot be
