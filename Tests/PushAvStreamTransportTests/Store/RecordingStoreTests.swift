@@ -130,6 +130,20 @@ struct RecordingStoreTests {
         #expect(counters.folderSynchronizations == 6 + recording.segments.count)
     }
 
+    /// A beginning makes folders and files, and syncs them, in fewer calls than this.
+    @Test(arguments: 1...30)
+    func `a session that cannot begin leaves nothing`(call: Int) throws {
+        let bench = try Bench()
+        var recorder = FakeRecorder(device: "d1", start: Self.now, seed: 5)
+        guard case .began(let session) = recorder.session().first else { return }
+        bench.fileSystem.faults.failing = [bench.fileSystem.calls + call: EIO]
+        guard (try? bench.store.take(.began(session), of: session.id)) == nil else { return }
+        #expect(bench.fileSystem.files(below: Self.root).isEmpty)
+        #expect(bench.store.isGone(bench.store.layout.folder(of: session.id)))
+        // The same session can begin later.
+        try bench.store.take(.began(session), of: session.id)
+    }
+
     // MARK: Retention
 
     @Test("Age deletes the oldest, with an event for each; bytes of a device and of all do the same")

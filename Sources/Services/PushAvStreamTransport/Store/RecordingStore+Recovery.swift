@@ -158,8 +158,7 @@ extension RecordingStore {
             return nil
         }
         if Self.hasNeverBegun(names) {
-            for name in names { try? fileSystem.remove("\(folder)/\(name)") }
-            try? fileSystem.removeFolder(folder)
+            removeBeginning(in: folder)
             return nil
         }
         do {
@@ -220,6 +219,12 @@ extension RecordingStore {
         record(id, isIncomplete: true)
         report.unreadable.append(unreadable)
         if !isRepetition { self.report(.unreadable(unreadable)) }
+    }
+
+    /// Removes what an unfinished beginning has left. What fails here is tried again at the next start.
+    func removeBeginning(in folder: String) {
+        for name in namesOrNone(in: folder) { try? fileSystem.remove("\(folder)/\(name)") }
+        try? fileSystem.removeFolder(folder)
     }
 
     /// Whether a folder holds only what an unfinished beginning leaves. The journal is the last file that a beginning makes,

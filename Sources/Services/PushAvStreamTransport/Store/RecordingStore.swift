@@ -130,6 +130,8 @@ public final class RecordingStore: RecordingSink {
             return true
         }
         guard isNew else { throw .refused(.hasBegun(folder: layout.folder(of: session.id))) }
+        let folder = layout.folder(of: session.id)
+        let isNewFolder = isGone(folder)
         do throws(FileSystemFault) {
             try makeFolder(of: session.id)
             let counters = try entry.recording.withLock { recording throws(FileSystemFault) in
@@ -141,6 +143,8 @@ public final class RecordingStore: RecordingSink {
                 all.sessionsBegun += 1
             }
         } catch {
+            // The next session tries again soon, and each would leave a folder.
+            if isNewFolder { removeBeginning(in: folder) }
             self.state.withLock { $0.open[session.id] = nil }
             hasFailed(RecordingFault(error), chunk: false)
             throw RecordingFault(error)
