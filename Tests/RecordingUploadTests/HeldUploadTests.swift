@@ -92,6 +92,22 @@ import Transport
     }
 
     @Test(.timeLimit(.minutes(10)))
+    func `a disk that does not say whether it is there keeps no task waiting`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let isAskedInTask = Locked(true)
+        let (held, reports) = try uploader(
+            reasonToHold: { _, _ in
+                // The disk may take any time here.
+                let isInTask = withUnsafeCurrentTask { $0 != nil }
+                isAskedInTask.withLock { $0 = isInTask }
+                return "its disk does not answer"
+            })
+        #expect(await failure(held, reports) == "its disk does not answer")
+        let isInTask = isAskedInTask.withLock { $0 }
+        #expect(!isInTask)
+    }
+
+    @Test(.timeLimit(.minutes(10)))
     func `a queue that the disk does not take at the start is stored as soon as it does`() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let obstacle = "\(root)/uploads.jsonl.new"

@@ -175,8 +175,8 @@ extension RecordingUploader {
         // A recording of an earlier version has no connection, but waits for its disk, too. No connection has the
         // number 0.
         let connection = state.withLock { $0.queue.connection(of: request.session) } ?? 0
-        if let reason = reasonToHold(request.session.device, connection) {
-            return finished(request.attempt, .held(reason))
+        if let obstacle = await obstacle(to: connection, on: request.session.device) {
+            return finished(request.attempt, obstacle)
         }
         var outcome: UploadOutcome
         do {
@@ -188,9 +188,23 @@ extension RecordingUploader {
             outcome = .held("\(error)")
         }
         // The disk may have gone while the connection was made: then the segment is not missing, but away.
-        if outcome == .sourceMissing, let reason = reasonToHold(request.session.device, connection) {
-            outcome = .held(reason)
+        if outcome == .sourceMissing, let obstacle = await obstacle(to: connection, on: request.session.device) {
+            outcome = obstacle
         }
         finished(request.attempt, outcome)
+    }
+
+    /// What keeps a connection from uploading now; nil when nothing does. A disk that does not answer keeps a thread for
+    /// files waiting, and none of those that run the tasks of the process.
+    private func obstacle(to connection: UInt16, on device: String) async -> UploadOutcome? {
+        do {
+            let reason = try await NIOThreadPool.singleton.runIfActive { [reasonToHold] in
+                reasonToHold(device, connection)
+            }
+            return reason.map { .held($0) }
+        } catch {
+            // The attempt was given up, or the process ends.
+            return .cancelled
+        }
     }
 }
