@@ -192,7 +192,7 @@ import Transport
         try await home.add("link", by: "s1", Access([.init([.view], deviceID: "door")]))
         try await home.add("kept", by: "all", Access([.init([.view], deviceID: "door")]))
         home.places.withLock { $0["door"] = "s2" }
-        try await home.registry.follow(DeviceMove("door", from: "s1", to: "s2"))
+        try await home.registry.follow(DeviceMove("door", from: "s1", to: "s2"), heldBefore: [])
         #expect(home.told.withLock { $0 } == ["link ends", "s1", "s2"])
         #expect(home.grants("link") == nil && home.grants("kept") != nil && home.grants("alone") != nil)
     }
@@ -207,7 +207,7 @@ import Transport
         // Both have happened before anybody follows the first one.
         home.places.withLock { $0["door"] = "s3" }
         let moves = [DeviceMove("door", from: "s1", to: "s2"), DeviceMove("door", from: "s2", to: "s3")]
-        for move in isReversed ? moves.reversed() : moves { try await home.registry.follow(move) }
+        for move in isReversed ? moves.reversed() : moves { try await home.registry.follow(move, heldBefore: []) }
         let (first, second) = (["s1", "s2"], ["link ends", "s2", "s3"])
         #expect(home.told.withLock { $0 } == (isReversed ? second + first : first + second))
         #expect(home.grants("link") == nil)
@@ -220,11 +220,11 @@ import Transport
         // The device has left and come back before anybody follows it.
         try await home.add("link", by: "s1", Access([.init([.view], deviceID: "door")]))
         let moves = [DeviceMove("door", from: "s1", to: "s2"), DeviceMove("door", from: "s2", to: "s1")]
-        for move in isReversed ? moves.reversed() : moves { try await home.registry.follow(move) }
+        for move in isReversed ? moves.reversed() : moves { try await home.registry.follow(move, heldBefore: []) }
         #expect(home.grants("link") == [.init([.view], deviceID: "door")])
         // The next departure ends it.
         home.places.withLock { $0["door"] = "s2" }
-        try await home.registry.follow(DeviceMove("door", from: "s1", to: "s2"))
+        try await home.registry.follow(DeviceMove("door", from: "s1", to: "s2"), heldBefore: [])
         #expect(home.grants("link") == nil)
     }
 
@@ -242,10 +242,27 @@ import Transport
             _ = try? await registry.change(maker) { $0.access = Access([.init([.read], structureID: "s2")]) }
             places.withLock { $0["door"] = "s1" }
         }
-        try await registry.follow(DeviceMove("door", from: "s1", to: "s2"))
+        try await registry.follow(DeviceMove("door", from: "s1", to: "s2"), heldBefore: [])
         #expect(home.grants("maker") == [.init([.read], structureID: "s2")])
         #expect(home.grants("a") == nil && home.grants("b") == nil)
         await registry.observe { _, _ in }
+    }
+
+    @Test func `links keep nothing of a device that has left just before their maker loses the structure`() async throws
+    {
+        let home = await Home()
+        let maker = try await home.add("maker", Access([.init([.media], structureID: "s1")]))
+        try await home.add("link", by: "maker", Access([.init([.view], deviceID: "door")]))
+        try await home.add(
+            "phone", by: "maker", Access([.init([.media], structureID: "s1"), .init([.view], deviceID: "yard")]))
+        try await home.add("tablet", by: "phone", Access([.init([.view], deviceID: "door")]))
+        let holders = home.registry.all
+        home.places.withLock { $0["door"] = "s2" }
+        // The move is not followed yet.
+        try await home.registry.change(maker) { $0.access = Access([.init([.read], structureID: "s3")]) }
+        try await home.registry.follow(DeviceMove("door", from: "s1", to: "s2"), heldBefore: holders)
+        #expect(home.grants("link") == nil && home.grants("tablet") == nil)
+        #expect(home.grants("phone") == [.init([.view], deviceID: "yard")])
     }
 
     @Test func `a token that lost rights after its request came gives them to nobody`() async throws {

@@ -56,10 +56,11 @@ extension GatewayAPI {
         router.patch("/v1/devices/:device") { request, context in
             let change = try await JSONBody.read(DeviceChange.self, from: request)
             try requireTargets(of: change, context)
+            let holders = tokens.all
             let move = try await hub.moveDevice(
                 deviceID(context), name: change.name, room: change.roomID, structure: change.structureID,
                 ifVersion: Self.expectedVersion(request))
-            if move.changesStructure { try await tokens.follow(move) }
+            if move.changesStructure { try await tokens.follow(move, heldBefore: holders) }
             return try response(try await hub.device(move.deviceID))
         }
         router.get("/v1/devices/:device/traits/:trait") { request, context in

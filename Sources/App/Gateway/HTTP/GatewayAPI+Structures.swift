@@ -44,12 +44,13 @@ extension GatewayAPI {
         }
         router.delete("/v1/structures/:structure") { request, context in
             let structure = try context.parameters.require("structure")
+            let holders = tokens.all
             let moved = try await hub.removeStructure(structure, ifVersion: Self.expectedVersion(request))
             // All of them have moved, so one that fails does not keep the others.
             var failure: (any Error)?
             for move in moved {
                 do {
-                    try await tokens.follow(move)
+                    try await tokens.follow(move, heldBefore: holders)
                 } catch {
                     failure = failure ?? error
                 }

@@ -29,15 +29,19 @@ extension TokenRegistry {
     /// Another change may have moved it on. Each move counts by itself, so that those who lose the device by either of the two
     /// lose it, in whichever order the moves come here. A token that has the device where it is now keeps the grants that it has
     /// given for it. It may have given them after the device came back, but before the report of its departure came here.
-    func follow(_ move: DeviceMove) async throws(HomeError) {
+    /// - Parameter former: the tokens that worked before the move. One that loses the structure behind the move, but before it
+    ///   comes here, loses the device by neither of the two alone.
+    func follow(_ move: DeviceMove, heldBefore former: [Stored]) async throws(HomeError) {
         let id = move.deviceID
         let object = Access.Object.device(id, structureID: move.structureID)
         let formerObject = Access.Object.device(id, structureID: move.former)
+        let held = Dictionary(former.map { ($0.record.id, $0.record.access) }) { first, _ in first }
         // What cannot be stored must not keep those who lose the device from losing it.
         var failure: HomeError?
         for maker in all {
             let (makerID, access) = (maker.record.id, maker.record.access)
-            let lost = access.scopes(for: formerObject).subtracting(access.scopes(for: object))
+            let before = access.scopes(for: formerObject).union(held[makerID]?.scopes(for: formerObject) ?? [])
+            let lost = before.subtracting(access.scopes(for: object))
             guard !lost.isEmpty else { continue }
             let now = self.now()
             for made in all where made.record.createdBy == maker.record.name {
