@@ -22,6 +22,40 @@ import Transport
         }
     }
 
+    /// A program that reads the state of the home, and then waits for an event that never comes.
+    private struct Subscriber: Service {
+        let feeds: EventFeeds
+        let authorization: Authorization
+        /// Whether the last pull was answered, without a message.
+        let isAnswered = Locked(false)
+
+        func run() async throws {
+            while true {
+                let messages = try await feeds.pull(
+                    "feed", upTo: 9, waits: true, project: "home", base: "", for: authorization)
+                if messages.isEmpty { break }
+                let ids = messages.map(\.acknowledgement)
+                await feeds.acknowledge(ids, of: "feed", for: authorization.principal)
+            }
+            isAnswered.withLock { $0 = true }
+        }
+    }
+
+    @Test func `a program that waits for events is answered`() async throws {
+        let gateway = try TestGateway()
+        let owner = try #require(gateway.api.tokens.authorization(holding: TestGateway.token))
+        let feeds = EventFeeds(gateway.hub, patience: .seconds(86_400))
+        let subscriber = Subscriber(feeds: feeds, authorization: owner)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let services = ServiceGroup(configuration: .init(services: [subscriber], logger: logger))
+        let running = Task { try await services.run() }
+        #expect(await becomesTrue { await feeds.waitCount == 1 })
+        await services.triggerGracefulShutdown()
+        try await running.value
+        #expect(subscriber.isAnswered.withLock { $0 })
+        #expect(await feeds.waitCount == 0)
+    }
+
     @Test func `a request that waits for the end of a clip is answered`() async throws {
         let gateway = try TestGateway()
         await gateway.liveView.playWithoutEnd()

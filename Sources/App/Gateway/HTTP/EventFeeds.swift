@@ -41,19 +41,32 @@ actor EventFeeds {
         /// The stream of the home that is read or about to be read; nil once it has ended.
         var reading: UInt64?
         var task: Task<Void, Never>?
-        /// Pulls that wait for a message.
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// How often pulls that wait have had a reason to look again.
+        let news = Awaitable<UInt64>(0)
+        /// How many pulls wait.
+        var waiting = 0
     }
 
     private let hub: HomeHub
+    private let patience: Duration
     private let clock: @Sendable () -> Instant
     private var feeds: [Key: Feed] = [:]
     private var nextReading: UInt64 = 0
 
-    init(_ hub: HomeHub, clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }) {
+    /// - Parameters:
+    ///   - patience: how long a pull waits for a message.
+    ///   - clock: the time that ages of subscriptions are measured by.
+    init(
+        _ hub: HomeHub, patience: Duration = .seconds(EventFeeds.waitSeconds),
+        clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
+    ) {
         self.hub = hub
+        self.patience = patience
         self.clock = clock
     }
+
+    /// How many pulls wait for a message.
+    var waitCount: Int { feeds.values.reduce(0) { $0 + $1.news.waitCount } }
 
     /// The messages that wait. Without one, the pull waits for a while, unless it should not.
     func pull(
@@ -77,24 +90,19 @@ actor EventFeeds {
         }
         let messages = take(upTo: count, from: key, for: authorization.access)
         if !messages.isEmpty || !waits { return messages }
-        guard feeds[key].map({ $0.waiting.count < Self.maximumPulls }) ?? true else {
+        guard let feed = feeds[key] else { return [] }
+        guard feed.waiting < Self.maximumPulls else {
             throw HomeError.resourceExhausted(
                 "\(Self.maximumPulls) pulls of this subscription are already waiting; wait for one of them to end")
         }
-        // A pull that waits must not hold the end of the gateway up.
-        await withGracefulShutdownHandler {
-            await withCheckedContinuation { continuation in
-                guard feeds[key] != nil else { return continuation.resume() }
-                feeds[key]?.waiting.append(continuation)
-                Task {
-                    // The pull ends without messages then, as Pub/Sub's does.
-                    try? await Task.sleep(for: .seconds(Self.waitSeconds))
-                    wake(key)
-                }
-            }
-        } onGracefulShutdown: {
-            Task { await self.wake(key) }
-        }
+        feeds[key]?.waiting += 1
+        let (news, patience) = (feed.news, patience)
+        let seen = news.withLock { $0 }
+        // A pull that waits must not hold the end of the gateway up. Without a message it ends empty, as Pub/Sub's does.
+        await cancelWhenGracefulShutdown { _ = await news.wait(atMost: patience) { $0 != seen } }
+        // Another subscription with this name may have begun meanwhile.
+        guard feeds[key]?.news === news else { return [] }
+        feeds[key]?.waiting -= 1
         // The rights may have changed meanwhile, which the next pull looks at.
         guard feeds[key]?.reading != nil else { return [] }
         return take(upTo: count, from: key, for: authorization.access)
@@ -191,9 +199,7 @@ actor EventFeeds {
     }
 
     private func wake(_ key: Key) {
-        let waiting = feeds[key]?.waiting ?? []
-        feeds[key]?.waiting = []
-        for continuation in waiting { continuation.resume() }
+        feeds[key]?.news.withLock { $0 &+= 1 }
     }
 
     private func end(_ key: Key) {
