@@ -430,7 +430,7 @@ if !coreOnly {
             GatewayClientTests: GatewayClient HomeTypes Transport TLSFakes AsyncHTTPClient NIOCore NIOHTTP1 NIOPosix NIOSSL
             HomeSDKTests: HomeSDK AutomationGraph GatewayClient GatewayProcess HomeTypes ExampleOrganization Transport
                 OpenCombine StationFakes
-            LiveViewClientTests: LiveViewClient Transport SDP RTP ICE DTLS PeerConnection DatagramPort
+            LiveViewClientTests: LiveViewClient HomeTypes Transport SDP RTP ICE DTLS PeerConnection DatagramPort
             RecordingUploadTests: RecordingUpload PushAvStreamTransport Transport
         """)
     targets.append(

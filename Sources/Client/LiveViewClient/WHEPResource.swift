@@ -14,6 +14,7 @@ public struct WHEPResource: Sendable {
     private let client: HTTPClient
 
     /// Posts an offer to `url`.
+    /// - Throws: `unavailable` when nothing answers, `unknown` for a refusal, `cancelled` when the task is cancelled.
     public init(
         url: String, token: String?, offerSdp: String, client: HTTPClient = .shared
     ) async throws(HomeError) {
@@ -37,6 +38,7 @@ public struct WHEPResource: Sendable {
         } catch let error as HomeError {
             throw error
         } catch {
+            if Task.isCancelled { throw .cancelled("the offer to \(url) was cancelled") }
             throw .unavailable("no WHEP server answers at \(url): \(error)")
         }
     }
@@ -53,9 +55,17 @@ public struct WHEPResource: Sendable {
         }
     }
 
+    /// Whether two addresses belong to one server (RFC 6454, section 5).
     static func haveSameOrigin(_ first: String, _ second: String) -> Bool {
-        guard let first = URL(string: first), let second = URL(string: second) else { return false }
-        return first.scheme == second.scheme && first.host == second.host && first.port == second.port
+        guard let first = origin(of: first), let second = origin(of: second) else { return false }
+        return first == second
+    }
+
+    /// The scheme, the host and the port of an address (RFC 6454, section 4); nil without a scheme or a host.
+    private static func origin(of address: String) -> (scheme: String, host: String, port: Int?)? {
+        guard let url = URL(string: address), let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased()
+        else { return nil }
+        return (scheme, host, url.port ?? ["http": 80, "https": 443][scheme])
     }
 
     /// A Location may be relative (RFC 9110, section 10.2.2).
