@@ -28,8 +28,8 @@ public final class LiveStreams: Sendable {
         threads = RecordingThreads(count: 1, gathering: .milliseconds(5))
     }
 
-    /// How many streams there are now, for the metrics.
-    public var count: Int { state.withLock { $0.streams.count } }
+    /// How many streams there are now.
+    var count: Int { state.withLock { $0.streams.count } }
 
     /// Begins to watch a camera. What is returned has ended if the station is not there any more.
     /// - Parameters:
