@@ -174,6 +174,31 @@ import Transport
         #expect(removed != forbidden && yard.reportedEnds == [forbidden, removed])
     }
 
+    @Test func `A client that is refused again and again is reported once in a while`() async throws {
+        let yard = try await PublishedYard { $0.closingTimeout = .milliseconds(50) }
+        defer { yard.stop() }
+        let words = PublisherRefusal.unknownCamera("attic").words
+        for _ in 0..<3 {
+            let client = try RTMPTestClient(to: yard.server.port)
+            client.send(RTMPPublisherBytes.asking("attic?token=right").bytes)
+            #expect(client.statuses().last?.words == words)
+        }
+        #expect(yard.reportedEnds == [words])
+        // Many names cost a bounded number of reports, and hide nothing of a publisher with a token.
+        for number in 0..<20 {
+            let client = try RTMPTestClient(to: yard.server.port)
+            client.send(RTMPPublisherBytes.asking("attic\(number)?token=right").bytes)
+            #expect(client.statuses().last?.code == "NetStream.Publish.Denied")
+        }
+        #expect(yard.reportedEnds.count == 16)
+        yard.mayPublish.withLock { $0 = false }
+        let publisher = try RTMPTestClient(to: yard.server.port)
+        publisher.send(RTMPPublisherBytes.asking().bytes + RTMPPublisherBytes.media())
+        let forbidden = SignallingError.mayNotPublish(device: "yard").words
+        #expect(publisher.statuses().last?.words == forbidden)
+        #expect(yard.reportedEnds.count == 17 && yard.reportedEnds.last == forbidden)
+    }
+
     @Test func `What is not RTMP ends its connection and no other`() async throws {
         let yard = try await PublishedYard { $0.closingTimeout = .milliseconds(50) }
         defer { yard.stop() }

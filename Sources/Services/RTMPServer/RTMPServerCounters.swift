@@ -33,8 +33,8 @@ public enum RTMPServerNews: Sendable, Equatable {
     /// A client that asked to publish has gone, or was refused. `device` is nil for one that was not admitted. `camera` and
     /// `program` are empty for one that did not get so far, because it does not speak RTMP or wanted to play.
     ///
-    /// The ends of publishers that were admitted are reported at most once per minute for each device, host and reason;
-    /// `count` says how often that has come since it was last reported. It is 1 for all others.
+    /// An end is reported at most once per minute for each camera, host and reason; `count` says how often it has come since it
+    /// was last reported.
     case ended(
         camera: String, device: String?, host: String, program: String, end: RTMPPublisherEnd, count: UInt64)
     /// A part of what a publisher sends is left out. Reported at most once per minute for each device, host and list of parts.

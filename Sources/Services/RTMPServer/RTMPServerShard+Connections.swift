@@ -248,16 +248,18 @@ extension RTMPServerShard {
         // A client that asks for nothing is not reported. One that speaks TLS is: it may be a camera that is set to rtmps.
         guard request != nil || end.isMistake else { return }
         let (device, host) = (connection.admitted?.deviceID, connection.peer.host)
-        var count: UInt64 = 1
-        if let device {
-            guard let ends = refusedPublishers.record(camera: device, host: host, reason: end.words, at: now) else {
-                return
+        // The client chooses what is in it.
+        let camera = String((request?.camera ?? "").unicodeScalars.prefix(64))
+        let due =
+            if let device {
+                refusedPublishers.record(camera: device, host: host, reason: end.words, at: now)
+            } else {
+                refusedStrangers.record(camera: camera, host: host, reason: end.words, at: now)
             }
-            count = ends
-        }
+        guard let count = due else { return }
         report(
             .ended(
-                camera: request?.camera ?? "", device: device, host: host, program: request?.program ?? "", end: end,
+                camera: camera, device: device, host: host, program: request?.program ?? "", end: end,
                 count: count))
     }
 

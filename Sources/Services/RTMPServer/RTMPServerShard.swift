@@ -19,6 +19,8 @@ final class RTMPServerShard: ShardHandler {
     var signIns = RefusedSignIns()
     /// What has been reported of publishers that were admitted, and have failed or ended.
     var refusedPublishers = RefusedPublishers()
+    /// What has been reported of clients that were not admitted. They must not keep a publisher's end from being reported.
+    var refusedStrangers = RefusedPublishers()
     var counters = RTMPServerCounters()
     /// What one read of a connection has brought.
     var arrived: [StreamUnit] = []
