@@ -139,7 +139,7 @@ import Transport
             .init(principal: principal, deviceID: "d", trait: "t", command: "c", idempotencyKey: "\(number)")
         }
         func add(_ key: CommandResults.Key, at now: Instant = .zero) throws {
-            try results.makeRoom(at: now)
+            try results.makeRoom(for: key.principal, at: now)
             results.add(key, parameters: Data(), CommandResults.Outcome { .success(Data()) })
         }
         try add(key("guest", 0))
@@ -152,7 +152,7 @@ import Transport
         #expect(try results.outcome(of: key("guest", 0), parameters: Data(), at: .zero) != nil)
         #expect(try results.outcome(of: key("owner", 0), parameters: Data(), at: .zero) == nil)
         // With time all go.
-        try results.makeRoom(at: .zero + CommandResults.lifetime)
+        try results.makeRoom(for: "owner", at: .zero + CommandResults.lifetime)
         #expect(results.count == 0)
         // Commands that are running are not pushed out.
         for number in 0..<CommandResults.capacity { try add(key("owner", number)) }
@@ -189,6 +189,30 @@ import Transport
         #expect(observer.order.withLock { $0 } == ["lamp is on", "applied"])
         store.release()
         _ = try await sent.value
+    }
+
+    @Test func `commands of a guest that run without end keep nobody else's away, and displace no results`() throws {
+        var results = CommandResults()
+        func key(_ principal: String, _ number: Int) -> CommandResults.Key {
+            .init(principal: principal, deviceID: "d", trait: "t", command: "c", idempotencyKey: "\(number)")
+        }
+        func add(_ key: CommandResults.Key) throws {
+            try results.makeRoom(for: key.principal, at: .zero)
+            results.add(key, parameters: Data(), CommandResults.Outcome { .success(Data()) })
+        }
+        try add(key("owner", 0))
+        results.end(key("owner", 0), hasSucceeded: true, at: .zero)
+        for number in 0..<CommandResults.shares.share { try add(key("guest", number)) }
+        let error = #expect(throws: HomeError.self) { try add(key("guest", -1)) }
+        #expect(error?.code == .resourceExhausted)
+        try add(key("other", 0))
+        // Many guests leave a reserve.
+        for name in ["a", "b", "c"] {
+            for number in 0..<CommandResults.shares.share { try? add(key(name, number)) }
+        }
+        #expect(results.count == 1 + CommandResults.capacity - CommandResults.shares.reserve)
+        try add(key("owner", 1))
+        #expect(try results.outcome(of: key("owner", 0), parameters: Data(), at: .zero) != nil)
     }
 
     // MARK: Restarts

@@ -1,5 +1,6 @@
 import Foundation
 import HomeTypes
+import Signalling
 import Transport
 
 /// The results of commands that carried an idempotency key. A repetition gets the first result and has no effect of its
@@ -35,6 +36,8 @@ struct CommandResults {
     static let longestLife = 600.0
     /// How many results are kept, including commands that are running.
     static let capacity = 512
+    /// How principals share the places for commands that are running. No result gives way to those.
+    static let shares = PlaceShares(total: capacity)
     /// The longest key, in bytes.
     static let longestKey = 255
 
@@ -56,15 +59,20 @@ struct CommandResults {
         return entry.outcome
     }
 
-    /// Makes room for one more command.
-    /// - Throws: `resourceExhausted` if all places are taken by commands that are running.
-    mutating func makeRoom(at now: Instant) throws(HomeError) {
-        for principal in Array(order.keys) {
-            while let oldest = order[principal]?.first, let end = entries[oldest]?.end,
+    /// Makes room for one more command of a principal.
+    /// - Throws: `resourceExhausted` if commands that are running take the principal's share of the places, or all of them.
+    mutating func makeRoom(for principal: String, at now: Instant) throws(HomeError) {
+        for known in Array(order.keys) {
+            while let oldest = order[known]?.first, let end = entries[oldest]?.end,
                 now - end >= Self.lifetime
             {
                 remove(oldest)
             }
+        }
+        let running = entries.filter { $0.value.end == nil }.map(\.key.principal)
+        if let refusal = Self.shares.refusal(of: principal, holders: running) {
+            throw .resourceExhausted(
+                "too many commands with an Idempotency-Key are running: \(refusal.words); try again later")
         }
         guard entries.count >= Self.capacity else { return }
         for keys in order.values.sorted(by: { $0.count > $1.count }) {
@@ -72,8 +80,6 @@ struct CommandResults {
             remove(oldest)
             return
         }
-        throw HomeError.resourceExhausted(
-            "\(entries.count) commands with an Idempotency-Key are running; try again later")
     }
 
     /// Adds a command that is running.

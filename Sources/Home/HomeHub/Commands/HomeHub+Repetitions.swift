@@ -57,7 +57,7 @@ extension HomeHub {
             return try await known.value.get()
         }
         try isLate()
-        try results.makeRoom(at: clock())
+        try results.makeRoom(for: key.principal, at: clock())
         // A task of its own: the request is applied as a whole even if the caller leaves, because the caller may return
         // for the result.
         let outcome = CommandResults.Outcome {
