@@ -165,6 +165,25 @@ import Testing
         #expect(!limiter.allows("door", at: start - 1000))
     }
 
+    @Test func `a token that reports events without end does not keep the device from being heard`() async throws {
+        let gateway = try TestGateway()
+        // What an hour allows is used up, however slowly the requests come.
+        let later = Date(timeIntervalSinceNow: 3_600)
+        for _ in 0..<100 { _ = gateway.api.eventLimiter.allows("door", at: later) }
+        try await gateway.run { client in
+            let body = #"{"type":"motion"}"#
+            for (token, status) in [
+                (TestGateway.guestToken, HTTPResponse.Status.tooManyRequests), (TestGateway.webhookToken, .ok),
+            ] {
+                let response = try await client.send(
+                    .post, "/v1/devices/door/events", body, type: Self.json, token: token)
+                #expect(response.status == status, "\(response.text)")
+            }
+            let hook = "/v1/webhooks/door/\(TestGateway.webhookToken)/motion"
+            #expect(try await client.send(.get, hook, token: nil).status == .ok)
+        }
+    }
+
     @Test func webhookTokensAreMadeOnceAndKept() throws {
         let folder = try TemporaryFolder()
         let first = try WebhookTokens(openingOrCreatingIn: folder.directory, devices: ["door"])

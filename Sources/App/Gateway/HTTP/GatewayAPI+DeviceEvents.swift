@@ -80,7 +80,8 @@ extension GatewayAPI {
         // Only devices that exist have a place among the limits.
         _ = try await hub.device(device)
         if event.type == .privacy { return try await takePrivacy(event, of: device, byDevice: byDevice) }
-        guard eventLimiter.allows(device, at: Date()) else {
+        // What tokens report must not keep what the device itself reports from being heard.
+        guard eventLimiter.allows(byDevice ? "\(device) itself" : device, at: Date()) else {
             throw HomeError.resourceExhausted("too many events for device \(device); send at most one per second")
         }
         return try JSONBody.response(ReportAnswer(accepted: try await hub.report(event, of: device)))
