@@ -11,8 +11,8 @@ import Transport
 
     @Test func `a picture of an event opens with its own token for half a minute`() {
         let pictures = EventPictures()
-        let (id, token) = pictures.add([1], of: "door", at: start)
-        let (other, otherToken) = pictures.add([2], of: "yard", at: start)
+        let (id, token) = pictures.add([1], of: "door", for: "owner", at: start)
+        let (other, otherToken) = pictures.add([2], of: "yard", for: "owner", at: start)
         let last = start + .milliseconds(29_999)
         #expect(pictures.picture(id, token: token, at: last)?.jpeg == [1])
         #expect(pictures.picture(other, token: otherToken, at: last)?.device == "yard")
@@ -23,9 +23,26 @@ import Transport
 
     @Test func `the oldest picture gives way to one too many`() {
         let pictures = EventPictures(capacity: 2)
-        let added = (0..<3).map { pictures.add([UInt8($0)], of: "door", at: start + .seconds($0)) }
+        let added = (0..<3).map {
+            pictures.add([UInt8($0)], of: "door", for: "owner", at: start + .seconds($0))
+        }
         let kept = added.map { pictures.picture($0.id, token: $0.token, at: start + .seconds(3))?.jpeg }
         #expect(kept == [nil, [1], [2]])
+    }
+
+    @Test func `somebody who asks for many pictures displaces their own, and nobody else's`() {
+        let pictures = EventPictures(capacity: 4)
+        let owners = pictures.add([1], of: "door", for: "owner", at: start)
+        let guests = (0..<20).map { pictures.add([UInt8($0)], of: "door", for: "guest", at: start + .seconds($0)) }
+        let now = start + .seconds(20)
+        #expect(pictures.picture(owners.id, token: owners.token, at: now)?.jpeg == [1])
+        let kept = guests.compactMap { pictures.picture($0.id, token: $0.token, at: now)?.jpeg }
+        #expect(kept == [[17], [18], [19]])
+        // Another one gets a place of those who have more.
+        let others = pictures.add([2], of: "door", for: "other", at: now)
+        #expect(pictures.picture(others.id, token: others.token, at: now)?.jpeg == [2])
+        #expect(pictures.picture(owners.id, token: owners.token, at: now) != nil)
+        #expect(pictures.picture(guests[17].id, token: guests[17].token, at: now) == nil)
     }
 
     @Test func `a link to a recording opens for six hours, and as long as its principal may see the device`() throws {

@@ -124,9 +124,9 @@ import Transport
     @Test func `a picture of a notification needs its secret name, and ends`() async throws {
         let gateway = try TestGateway()
         let push = try #require(gateway.api.push)
-        let (id, token) = push.pictures.add([0xFF, 0xD8], of: "door", at: MonotonicClock.now)
+        let (id, token) = push.pictures.add([0xFF, 0xD8], of: "door", for: "", at: MonotonicClock.now)
         let old = push.pictures.add(
-            [0xFF], of: "door", at: MonotonicClock.now - PushService.pictureLifetime - .seconds(1))
+            [0xFF], of: "door", for: "", at: MonotonicClock.now - PushService.pictureLifetime - .seconds(1))
         try await gateway.run { client in
             let picture = try await client.send(.get, "/v1/push-pictures/\(id)/\(token).jpg", token: nil)
             #expect(picture.status == .ok && picture.headers[.contentType] == "image/jpeg")

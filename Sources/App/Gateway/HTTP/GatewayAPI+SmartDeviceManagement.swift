@@ -187,7 +187,8 @@ extension GatewayAPI {
             do { try picture.permit?.check() } catch {
                 throw HomeError.failedPrecondition("The camera's pictures are switched off.")
             }
-            let (id, token) = eventPictures.add(Array(picture.jpeg), of: device, at: MonotonicClock.now)
+            let (id, token) = eventPictures.add(
+                Array(picture.jpeg), of: device, for: caller.principal, at: MonotonicClock.now)
             picture.permit?.end()
             return SDMStreams.Results(url: "\(base)/v1/event-images/\(id)", token: token)
         }

@@ -219,7 +219,8 @@ actor PushService {
         }
         for await jpeg in first {
             guard let jpeg else { return nil }
-            let (id, token) = pictures.add(jpeg, of: device, at: MonotonicClock.now)
+            // Nobody has asked for it: it is one for all who are notified.
+            let (id, token) = pictures.add(jpeg, of: device, for: "", at: MonotonicClock.now)
             return "/v1/push-pictures/\(id)/\(token).jpg"
         }
         return nil
