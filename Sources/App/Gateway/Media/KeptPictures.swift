@@ -3,7 +3,8 @@ import HomeHub
 import HomeTypes
 
 /// The pictures that were taken on purpose, for example by automations: JPEG files in the state folder, one folder for each
-/// camera. They are kept for a time, and the oldest go first where all of them take too much room.
+/// camera. They are kept for a time. Where all of them take too much room, the camera with the most loses its oldest: whoever
+/// takes pictures of one camera deletes none of another.
 actor KeptPictures: PictureKeeping {
     /// How long pictures are kept, in days.
     static let days = 30
@@ -12,6 +13,7 @@ actor KeptPictures: PictureKeeping {
 
     private struct File {
         var path: String
+        var deviceID: String
         var milliseconds: Int64
         var byteCount: Int64
     }
@@ -87,17 +89,36 @@ actor KeptPictures: PictureKeeping {
         }
     }
 
-    /// Deletes what is too old, and then the oldest until the rest fits.
+    /// Deletes what is too old, and then the oldest of the camera with the most until the rest fits.
     func prune() {
         // Read also where no picture is kept: a long time without a reading would look like a leap.
         let oldest = self.oldest
-        let files = self.files.sorted { $0.milliseconds < $1.milliseconds }
-        var total = files.reduce(0) { $0 + $1.byteCount }
-        for file in files where file.milliseconds < oldest || total > byteLimit {
-            // One that cannot be deleted now is tried again with the next picture.
-            guard (try? FileManager.default.removeItem(atPath: file.path)) != nil else { continue }
+        // Those of each camera, the oldest last.
+        var left: [String: [File]] = [:]
+        var sizes: [String: Int64] = [:]
+        for file in files.sorted(by: { $0.milliseconds > $1.milliseconds }) {
+            if file.milliseconds < oldest, Self.delete(file) { continue }
+            left[file.deviceID, default: []].append(file)
+            sizes[file.deviceID, default: 0] += file.byteCount
+        }
+        var total = sizes.values.reduce(0, +)
+        // Each turn takes a file or an empty list away, so this ends.
+        while total > byteLimit,
+            let most = left.keys.max(by: { sizes[$0, default: 0] < sizes[$1, default: 0] })
+        {
+            guard let file = left[most]?.popLast() else {
+                left[most] = nil
+                continue
+            }
+            guard Self.delete(file) else { continue }
+            sizes[most, default: 0] -= file.byteCount
             total -= file.byteCount
         }
+    }
+
+    /// Deletes a file. One that cannot be deleted now is tried again with the next picture.
+    private static func delete(_ file: File) -> Bool {
+        (try? FileManager.default.removeItem(atPath: file.path)) != nil
     }
 
     /// The time of the oldest picture that is kept, in milliseconds since 1970.
@@ -110,7 +131,9 @@ actor KeptPictures: PictureKeeping {
             guard name.hasSuffix(".jpg"), let milliseconds = Int64(name.dropLast(4)) else { return nil }
             let whole = "\(folder)/\(path)"
             let size = (try? FileManager.default.attributesOfItem(atPath: whole))?[.size] as? NSNumber
-            return File(path: whole, milliseconds: milliseconds, byteCount: size?.int64Value ?? 0)
+            return File(
+                path: whole, deviceID: (path as NSString).deletingLastPathComponent, milliseconds: milliseconds,
+                byteCount: size?.int64Value ?? 0)
         }
     }
 
