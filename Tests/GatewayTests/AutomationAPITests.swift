@@ -192,6 +192,36 @@ import Testing
         }
     }
 
+    @Test func `an automation names no device that its reader may not know of`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let structure = try await Self.structure(client)
+            let door = try await Self.door(client)
+            try await gateway.addToken(
+                "gatehouse_app", named: "app",
+                Access([.init([.automate, .read, .control], structureID: structure)]))
+            let graph = #"{"automationGraph":\#(Self.graph(door))}"#
+            let made = try await Self.post(client, graph, token: "gatehouse_app").decoded(Shown.self)
+            #expect(made.text.contains("Front door"))
+            // The device is elsewhere now, and called something else there.
+            let cabin = try await client.send(.post, "/v1/structures", #"{"name":"Cabin"}"#, type: Self.json)
+                .decoded(StructureSnapshot.self).id
+            _ = try await client.send(
+                .patch, "/v1/devices/door", #"{"name":"Vault","structureID":"\#(cabin)"}"#, type: Self.json)
+            let path = "/v1/automations/\(made.id)"
+            let draft = "/v1/structures/\(structure)/automations/validate"
+            let list = "/v1/structures/\(structure)/automations"
+            for (token, isNamed) in [("gatehouse_app", false), (TestGateway.token, true)] {
+                let checked = try await client.send(.post, draft, graph, type: Self.json, token: token)
+                #expect(checked.status == .ok && checked.text.contains("Vault") == isNamed, "\(checked.text)")
+                for address in [path, list] {
+                    let shown = try await client.send(.get, address, token: token)
+                    #expect(shown.status == .ok && shown.text.contains("Vault") == isNamed, "\(shown.text)")
+                }
+            }
+        }
+    }
+
     @Test func `an automation that loses its device is kept, and only that part stops`() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

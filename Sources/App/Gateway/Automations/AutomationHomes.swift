@@ -10,7 +10,7 @@ struct AutomationHomes: Sendable {
     /// The devices of each structure, in the order in which people see them.
     let devices: [String: [DeviceSnapshot]]
     /// What people call devices and structures, by their identifiers.
-    let names: [String: String]
+    private(set) var names: [String: String]
     /// For how many whole days devices have been offline.
     let daysOffline: [String: Int]
 
@@ -28,6 +28,18 @@ struct AutomationHomes: Sendable {
         names = Dictionary(
             structures.map { ($0.id, $0.name) } + devices.map { ($0.id, $0.name) },
             uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The same home for somebody: what they may not know of has no name.
+    func seen(by access: Access) -> AutomationHomes {
+        var seen = self
+        seen.names = [:]
+        for device in devices.values.joined()
+        where access.sees(.device(device.id, structureID: device.structureID)) {
+            seen.names[device.id] = device.name
+        }
+        for (id, structure) in structures where access.sees(.structure(id)) { seen.names[id] = structure.name }
+        return seen
     }
 
     /// The wall clock of a structure.

@@ -96,7 +96,7 @@ struct AutomationEventStream: Sendable {
     private func writeNews(
         _ place: inout Int64, _ holder: Authorization, _ write: (String) async throws -> Void
     ) async throws {
-        let homes = await AutomationHomes(api.hub)
+        let homes = await AutomationHomes(api.hub).seen(by: holder.access)
         var changed = watcher.takeChanged()
         while let service = api.automationService {
             let page = await service.changes(after: place)

@@ -31,7 +31,7 @@ extension GatewayAPI {
             let limit = try Self.limit(request, upTo: AutomationService.largestPage)
             let page = try await requireService().runs(
                 of: entry.record.id, before: request.uri.queryParameters["before"].map(String.init), limit: limit)
-            let json = RunJSON(await AutomationHomes(hub), of: entry.record.structureID)
+            let json = RunJSON(try await seenHomes(context), of: entry.record.structureID)
             var answer: [String: JSONObject.Value] = ["runs": .list(page.runs.map { .object(json.members(of: $0)) })]
             answer["next"] = page.next.map { .text($0) }
             return try JSONBody.response(JSONObject(answer))
@@ -42,7 +42,7 @@ extension GatewayAPI {
             guard run.automationID == entry.record.id else {
                 throw HomeError.notFound("the automation has no run with this id; it may be too old")
             }
-            let json = RunJSON(await AutomationHomes(hub), of: entry.record.structureID, graph: entry.graph)
+            let json = RunJSON(try await seenHomes(context), of: entry.record.structureID, graph: entry.graph)
             return try JSONBody.response(JSONObject(json.members(of: run)))
         }
         router.get("/v1/automations/:automation/explain") { request, context in
@@ -57,7 +57,7 @@ extension GatewayAPI {
             }
             let found = try await runs(of: entry.record.id, around: at)
             let changes = try await requireService().changes(of: entry.record.id)
-            let json = RunJSON(await AutomationHomes(hub), of: entry.record.structureID, graph: entry.graph)
+            let json = RunJSON(try await seenHomes(context), of: entry.record.structureID, graph: entry.graph)
             let explanation = Explanation(
                 of: definition, createdAt: entry.record.createdAt, runs: found.compactMap(\.entries), changes: changes,
                 words: json.words)
@@ -67,6 +67,11 @@ extension GatewayAPI {
                     "runs": .list(found.map { .object(json.members(of: $0)) }),
                 ]))
         }
+    }
+
+    /// The home with the names that the caller may know.
+    private func seenHomes(_ context: GatewayRequestContext) async throws -> AutomationHomes {
+        await AutomationHomes(hub).seen(by: try authorization(context).access)
     }
 
     /// The last run that began before a moment, and those that began within a minute after it, with their entries.

@@ -13,7 +13,7 @@ extension GatewayAPI {
         router.get("/v1/structures/:structure/automations") { _, context in
             let structure = try await knownStructure(context)
             let entries = try await automations.list(in: structure, for: authorization(context))
-            return try await listResponse(entries)
+            return try await listResponse(entries, authorization(context).access)
         }
         router.post("/v1/structures/:structure/automations") { request, context in
             let structure = try await knownStructure(context)
@@ -31,7 +31,8 @@ extension GatewayAPI {
             } catch {
                 throw (made.refusal as (any Error)?) ?? error
             }
-            var response = try await response(automations.automation(id, for: caller), status: .created)
+            var response = try await response(
+                automations.automation(id, for: caller), caller.access, status: .created)
             response.headers[.location] = "/v1/automations/\(id)"
             return response
         }
@@ -44,19 +45,20 @@ extension GatewayAPI {
                 return try JSONBody.response(DraftAnswer(validationIssues: refusal.issues.map(\.json), text: ""))
             }
             let issues = try await automations.issues(of: graph, in: structure, for: principal(context))
-            let names = await AutomationHomes(hub).names
+            let names = await AutomationHomes(hub).seen(by: try authorization(context).access).names
             return try JSONBody.response(
                 DraftAnswer(validationIssues: issues.map(\.json), text: AutomationText(names: names).words(for: graph)))
         }
         router.get("/v1/automations/:automation") { _, context in
-            try await response(automation(context))
+            try await response(automation(context), authorization(context).access)
         }
         router.patch("/v1/automations/:automation") { request, context in
             let data = try await JSONBody.data(from: request, upTo: AutomationLimits.requestBytes)
             return try await response(
                 automations.change(
                     context.parameters.require("automation"), AutomationDraft(json: data),
-                    ifVersion: Self.expectedVersion(request), by: authorization(context)))
+                    ifVersion: Self.expectedVersion(request), by: authorization(context)),
+                authorization(context).access)
         }
         router.delete("/v1/automations/:automation") { request, context in
             try await automations.delete(
@@ -101,15 +103,16 @@ extension GatewayAPI {
     }
 
     private func response(
-        _ entry: AutomationRecords.Entry, status: HTTPResponse.Status = .ok
+        _ entry: AutomationRecords.Entry, _ access: Access, status: HTTPResponse.Status = .ok
     ) async throws -> Response {
-        var response = JSONBody.response(json: try await json(entry, AutomationHomes(hub)), status: status)
+        let homes = await AutomationHomes(hub).seen(by: access)
+        var response = JSONBody.response(json: try await json(entry, homes), status: status)
         response.headers[.eTag] = "\"\(entry.version)\""
         return response
     }
 
-    private func listResponse(_ entries: [AutomationRecords.Entry]) async throws -> Response {
-        let homes = await AutomationHomes(hub)
+    private func listResponse(_ entries: [AutomationRecords.Entry], _ access: Access) async throws -> Response {
+        let homes = await AutomationHomes(hub).seen(by: access)
         var list = Data("{\"automations\":[".utf8)
         let activities = await automationService?.activities(of: entries.map(\.record.id))
         for (index, entry) in entries.enumerated() {
