@@ -3,6 +3,7 @@ import HomeFakes
 import HomeTypes
 import Signalling
 import Testing
+import Transport
 
 @testable import HomeHub
 
@@ -36,6 +37,29 @@ import Testing
         #expect(await liveView.requests.count == 1)
         #expect(await Self.send("startLiveView", start, to: Self.home(liveView, now: [.view])) == nil)
         #expect(await liveView.list.count == 1)
+    }
+
+    @Test func `further commands of a request whose caller has lost the right are not applied`() async throws {
+        let backend = FakeBackend("lamp")
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services, accessOf: { _ in Access([.init([.read])]) })
+        var device = DeviceDescription(id: "lamp", name: "Lamp")
+        device.endpoints = [
+            EndpointDescription(
+                id: 1, types: [OnOffLightDeviceType.self],
+                traits: TraitCollection([Matter.OnOffTrait(attributes: .init(onOff: false))]), connectivity: .online)
+        ]
+        await hub.setDevices([device], drivers: [backend], of: .mqtt)
+        // The right was there when the request came.
+        let call = CommandCall(
+            deviceID: "lamp", trait: "OnOff", command: "on",
+            caller: Caller(principal: "phone", access: .everything))
+        let results = try await hub.send([(call: call, body: Data("{}".utf8)), (call: call, body: Data("{}".utf8))])
+        let codes = results.map { result -> HomeError.Code? in
+            if case .failure(let error) = result { error.code } else { nil }
+        }
+        #expect(codes == [nil, .permissionDenied])
+        #expect(backend.commands.withLock { $0 } == ["1 OnOff.on"])
     }
 
     @Test func `a talk that begins while its caller may only watch any more ends, and the view goes on`() async {

@@ -85,6 +85,14 @@ extension HomeHub {
         accessOf(call.caller.principal).permits(scope, directory.device(call.deviceID))
     }
 
+    /// Fails if the caller of a command has lost a scope for it since the request came.
+    nonisolated func requireStill(_ call: CommandCall) throws(HomeError) {
+        for scope in Caller.Scope.needed(for: call.command, of: call.trait)
+        where call.caller.access.permits(scope, directory.device(call.deviceID)) && !stillPermits(scope, call) {
+            throw Self.lost(scope, call)
+        }
+    }
+
     /// The refusal for a caller who has lost a scope.
     static func lost(_ scope: Caller.Scope, _ call: CommandCall) -> HomeError {
         .notGranted("\(call.caller.principal) no longer has the scope \(scope.rawValue) for device \(call.deviceID)")
