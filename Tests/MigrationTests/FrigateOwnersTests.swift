@@ -93,6 +93,7 @@ import Testing
             ("http://192.0.2.44/image", "preset-http-jpeg-generic", "http://192.0.2.44/image"),
             ("http://192.0.2.44/live", "preset-http-mjpeg-generic", "http://192.0.2.44/live"),
             ("http://192.0.2.44/live", "preset-http-reolink", "flv+http://192.0.2.44/live"),
+            ("http://192.0.2.44/live", "-f mpjpeg -r 5", "http://192.0.2.44/live"),
             ("http://192.0.2.44/video.mjpg", "", "http://192.0.2.44/video.mjpg"),
             ("/dev/video0", "", "v4l2:/dev/video0"), ("http://192.0.2.44/live", "", nil),
         ] as [(String, String, String?)])
@@ -105,6 +106,25 @@ import Testing
         #expect(imported.cameras.map(\.source) == (source.map { [$0] } ?? []))
         #expect(configuration.cameras.count == imported.cameras.count)
         #expect(remarkedKeys(imported).contains { $0.hasPrefix("cameras.a") } || preset == "preset-http-reolink")
+    }
+
+    @Test(arguments: [
+        ("http://192.0.2.44/live", "-f mpegts", "mpegts+http://192.0.2.44/live"),
+        ("https://192.0.2.44/live", "-fflags nobuffer -f mpegts", "mpegts+https://192.0.2.44/live"),
+        ("https://192.0.2.44/live", "-f flv -rw_timeout 5000000", "flv+https://192.0.2.44/live"),
+        ("http://192.0.2.44/live", "-f hls", "hls+http://192.0.2.44/live"),
+    ])
+    func `what comes over HTTP is told by the format in the owner's arguments`(
+        path: String, arguments: String, source: String
+    ) throws {
+        let text = """
+            cameras:
+              a: {ffmpeg: {inputs: [{path: "\(path)", input_args: "\(arguments)", roles: [detect]}]}}
+            """
+        let (imported, configuration) = try imported(text)
+        #expect(imported.cameras.map(\.source) == [source])
+        #expect(configuration.cameras.map(\.source) == [.stream(source)])
+        #expect(!imported.remarks.contains { $0.text.contains("input_args") })
     }
 
     @Test(

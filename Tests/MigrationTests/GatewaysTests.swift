@@ -5,6 +5,10 @@ import Testing
 @testable import Migration
 
 @Suite struct GatewaysTests {
+    @Test func `each kind of address that a camera can have may come from another gateway`() {
+        #expect(Set(ConfigurationBuilder.schemes) == Set(GatewayConfiguration.Camera.schemes))
+    }
+
     @Test func go2rtc() throws {
         let (imported, configuration) = try imported(go2rtcSample, environment: ["DOOR_PASSWORD": "s3cret"])
         #expect(

@@ -46,6 +46,18 @@ import Testing
         #expect(imported.remarks.contains { $0.key == "streams.printer" && $0.text.contains("JPEG pictures") })
     }
 
+    @Test(arguments: [
+        ("rtspx://192.0.2.1:7441/abc", "rtsps://192.0.2.1:7441/abc"),
+        ("httpx://192.0.2.1/live.flv", "https://192.0.2.1/live.flv"),
+        ("httpx://192.0.2.1/snapshot.jpg", "https://192.0.2.1/snapshot.jpg"),
+        ("rtmpx://192.0.2.1/live/gate", "rtmps://192.0.2.1/live/gate"),
+    ])
+    func `a camera with a certificate of its own is read over TLS`(there: String, here: String) throws {
+        let (imported, configuration) = try imported("streams: {gate: '\(there)'}")
+        #expect(imported.cameras.map(\.source) == [here])
+        #expect(configuration.cameras.count == 1)
+    }
+
     @Test func `RTSP comes before JPEG pictures of the same camera`() throws {
         let text = "streams: {a: ['http://192.0.2.32/snap.jpg', 'rtsp://192.0.2.32/1']}"
         let (sources, remarks) = try cameras(text)

@@ -77,6 +77,20 @@ import Testing
         #expect(remarkedKeys(imported).filter { $0.hasPrefix("rtmp") } == (remark.map { [$0] } ?? []))
     }
 
+    @Test func `a multicast group keeps its address, and a remark names the rest`() throws {
+        let text = """
+            paths:
+              a: {source: "udp+mpegts://239.0.0.1:1234?interface=eth0&source=192.0.2.57"}
+              b: {source: "udp://239.0.0.2:1234"}
+            """
+        let (imported, configuration) = try imported(text)
+        #expect(
+            configuration.cameras.map(\.source) == [
+                .stream("udp://239.0.0.1:1234"), .stream("udp://239.0.0.2:1234"),
+            ])
+        #expect(remarkedKeys(imported).filter { $0.hasPrefix("paths") } == ["paths.a.source"])
+    }
+
     @Test func `settings without a counterpart have a remark, and defaults have none`() throws {
         let text = """
             hls: yes

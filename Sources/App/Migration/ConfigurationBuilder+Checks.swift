@@ -24,8 +24,8 @@ extension ConfigurationBuilder {
 
     /// What the address of a camera can begin with.
     static let schemes = [
-        "rtsp", "rtsps", "onvif", "http", "https", "rtmp", "rtmps", "tcp", "udp", "hls+http", "hls+https", "flv+http",
-        "flv+https",
+        "rtsp", "rtsps", "onvif", "http", "https", "rtmp", "rtmps", "tcp", "udp", "hls+http", "hls+https",
+        "mpegts+http", "mpegts+https", "flv+http", "flv+https",
     ]
 
     /// Leaves out what a camera's entry could not have.

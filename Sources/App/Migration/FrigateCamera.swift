@@ -84,7 +84,7 @@ struct FrigateCamera {
         guard CameraSource.isHTTP(address) else { return CameraSource(.unsupported(.scheme(scheme))) }
         switch arguments.format {
         case .pictures: return CameraSource.presumedPictures(address)
-        case .flash: return CameraSource(.url("flv+\(address)"))
+        case .stream(let format): return CameraSource(.url("\(format)+\(address)"))
         case nil: return CameraSource(.unsupported(.scheme(scheme)))
         }
     }

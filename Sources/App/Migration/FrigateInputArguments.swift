@@ -4,9 +4,10 @@ import Foundation
 /// owner's own.
 struct FrigateInputArguments {
     /// What comes over HTTP.
-    enum Format {
+    enum Format: Equatable {
         case pictures
-        case flash
+        /// A stream; Gatehouse reads its address behind this word and a plus sign.
+        case stream(String)
     }
 
     private let text: String
@@ -26,8 +27,21 @@ struct FrigateInputArguments {
     var format: Format? {
         switch text {
         case "preset-http-jpeg-generic", "preset-http-mjpeg-generic": .pictures
-        case "preset-http-reolink": .flash
-        default: ["-f image2", "-f mjpeg"].contains { text.contains($0) } ? .pictures : nil
+        case "preset-http-reolink": .stream("flv")
+        default: named
+        }
+    }
+
+    /// The format that arguments of the owner's own name, as in `-f mpegts`.
+    private var named: Format? {
+        let words = text.split(separator: " ")
+        guard let flag = words.firstIndex(of: "-f"), words.indices.contains(flag + 1) else { return nil }
+        switch words[flag + 1] {
+        case "image2", "image2pipe", "jpeg_pipe", "mjpeg", "mpjpeg": return .pictures
+        case "flv", "live_flv": return .stream("flv")
+        case "hls": return .stream("hls")
+        case "mpegts": return .stream("mpegts")
+        default: return nil
         }
     }
 

@@ -7,15 +7,13 @@ extension Go2RTCStreams {
     static func source(_ text: String, port: Int) -> CameraSource {
         guard !text.isEmpty else { return CameraSource(.publisher) }
         let parts = text.split(separator: "#", omittingEmptySubsequences: false)
-        let address = parts[0].drop { $0 == " " }
+        let address = withCheckedCertificate(parts[0].drop { $0 == " " })
         guard let scheme = CameraSource.scheme(of: address) else { return CameraSource(.unsupported(.unreadable)) }
         var source: CameraSource
         switch scheme {
         case "rtsp", "rtsps":
             if let own = CameraSource.ownStream(address, port: port) { return CameraSource(.stream(own)) }
             source = url(address)
-        case "rtspx":
-            source = url("rtsps" + address.dropFirst(scheme.count))
         case "onvif":
             source = url(address.prefix { $0 != "?" })
             if address.contains("?") {
@@ -32,6 +30,15 @@ extension Go2RTCStreams {
         }
         for option in parts.dropFirst() { apply(option, to: &source) }
         return source
+    }
+
+    /// An address of which go2rtc accepts any certificate (`rtspx`, `httpx`, `rtmpx`), with the scheme that Gatehouse knows.
+    /// Gatehouse remembers the camera's certificate at the first connection.
+    private static func withCheckedCertificate(_ address: Substring) -> Substring {
+        guard let scheme = CameraSource.scheme(of: address), ["rtspx", "httpx", "rtmpx"].contains(scheme) else {
+            return address
+        }
+        return Substring("\(scheme.dropLast())s\(address.dropFirst(scheme.count))")
     }
 
     private static func apply(_ option: Substring, to source: inout CameraSource) {

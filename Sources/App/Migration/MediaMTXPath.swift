@@ -44,6 +44,11 @@ struct MediaMTXPath {
         if setting("sourceFingerprint")?.isNull == false {
             builder.remark("the camera's certificate is remembered at the first connection", at: node)
         }
+        if stream?.hasPrefix("udp://") == true, address.contains("?") {
+            builder.remark(
+                "what follows the ? is left out: a multicast group is joined on the interface that the system chooses, and "
+                    + "any sender is accepted", at: setting("source") ?? node)
+        }
         builder.add(name: name, at: node, source: CameraSource.literal(stream ?? address)) { camera in
             camera.isPulledOnDemand = setting("sourceOnDemand")?.isTrue == true
             camera.recording = recording
