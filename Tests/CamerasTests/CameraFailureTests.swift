@@ -59,6 +59,9 @@ import Transport
         (.rtsp(.unauthorized(.passwordWithheld)), "although it accepted Digest before"),
         (.stream(.refusedElsewhere(address: "http://192.0.2.9/x", status: 401)), "asks for a password"),
         (.onvif(.unauthorized(.passwordWithheld)), "clear text"),
+        (.rtsp(.unauthorized(.hashUnavailable)), "Turn on Digest with SHA-256"),
+        (.onvif(.unauthorized(.hashUnavailable)), "Turn on Digest with SHA-256"),
+        (.pictures(.hashUnavailable), "Turn on Digest with SHA-256"),
     ])
     func aLongFailureSaysWhatIsWrongOrWhatToDo(_ failure: CameraFailure, _ words: String) {
         #expect(failure.words.contains(words), "\(failure.words)")
@@ -82,6 +85,9 @@ import Transport
         (.onvif(.unauthorized(.passwordWithheld)), .passwordWithheld),
         (.pictures(.passwordWithheld), .passwordWithheld),
         (.passwordWithheld(address: ""), .passwordWithheld),
+        // Nothing was sent, so no account comes closer to its lock.
+        (.rtsp(.unauthorized(.hashUnavailable)), .passwordWithheld),
+        (.pictures(.hashUnavailable), .passwordWithheld),
         (.rtsp(.refused(method: .describe, status: 404, reason: "")), .wrongAddress),
         (.rtsp(.refused(method: .setup, status: 453, reason: "")), .busy),
         (.rtsp(.noTrack(.refused(method: .setup, status: 453, reason: ""))), .busy),

@@ -191,6 +191,13 @@ import Transport
         #expect(throws: RTSPError.unauthorized(failure)) { try tunnel.handle(answer, random: &random) }
     }
 
+    @Test func `a tunnel says that this machine lacks the hash which the camera wants`() throws {
+        var random = RandomSource.seeded(1)
+        var tunnel = RTSPTunnel(url: try RTSPURL(parsing: "rtsp://u:p@cam/live"), hashes: [.sha256], random: &random)
+        let answer = Array("HTTP/1.0 401 Unauthorized\r\n\(Self.digest)\r\n".utf8)
+        #expect(throws: RTSPError.unauthorized(.hashUnavailable)) { try tunnel.handle(answer, random: &random) }
+    }
+
     @Test func aTunnelCountsTheSecondChallengeAsARefusal() throws {
         var random = RandomSource.seeded(1)
         var tunnel = RTSPTunnel(url: try RTSPURL(parsing: "rtsp://u:p@cam/live"), random: &random)

@@ -78,6 +78,24 @@ import Transport
         #expect(schemes.allSatisfy { !$0.isStale })
     }
 
+    @Test(
+        arguments: [
+            ("Digest realm=\"d\", nonce=\"n\"", false, []), ("Digest realm=\"d\", nonce=\"n\"", true, []),
+            ("Basic realm=\"b\"", false, ["Basic"]),
+            // The password itself is not sent only because the hash is missing.
+            ("Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\"", false, []),
+            ("Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\"", true, ["Basic"]),
+            (
+                "Digest realm=\"d\", nonce=\"n\", Digest realm=\"d\", nonce=\"n\", algorithm=SHA-256", false,
+                ["Digest SHA-256"]
+            ),
+        ] as [(String, Bool, [String])])
+    func `only hashes that this machine has are answered`(offer: String, mayShowPassword: Bool, names: [String]) {
+        let answerable = Challenge.answerable(
+            Challenge.list([offer]), with: [.sha256, .sha512Truncated], mayShowPassword: mayShowPassword)
+        #expect(answerable.map(\.name) == names)
+    }
+
     @Test(arguments: ["realm", "nonce", "opaque"])
     func aChallengeCannotEndALineOfTheAnswer(parameter: String) {
         var parameters = ["realm": "r", "nonce": "n", "opaque": "o"]

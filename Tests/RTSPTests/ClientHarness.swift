@@ -11,11 +11,13 @@ final class ClientHarness {
     private var server = RTSPStream()
 
     init(
-        _ address: String = "rtsp://u:p@cam/live", keepAlive: RTSPKeepAlive? = nil, refusesBasic: Bool = false
+        _ address: String = "rtsp://u:p@cam/live", keepAlive: RTSPKeepAlive? = nil, refusesBasic: Bool = false,
+        hashes: Set<DigestAlgorithm> = DigestAlgorithm.available
     ) throws {
         var configuration = RTSPClient.Configuration()
         configuration.refusesBasic = refusesBasic
         configuration.keepAlive = keepAlive
+        configuration.hashes = hashes
         client = RTSPClient(
             url: try RTSPURL(parsing: address), configuration: configuration, random: .seeded(1))
         client.start(at: now)

@@ -356,6 +356,27 @@ import Transport
         }
     }
 
+    /// Under FIPS rules libcrypto has no MD5.
+    @Test func `a camera that wants a hash which this machine lacks is asked once, and the reason is reported`() throws
+    {
+        for offer in ["Digest realm=\"d\", nonce=\"n\"", "Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\""] {
+            let harness = try ClientHarness(hashes: [.sha256])
+            #expect(throws: RTSPError.unauthorized(.hashUnavailable)) {
+                try harness.answer(.options, 401, ["WWW-Authenticate": offer])
+            }
+            #expect(try harness.request() == nil)
+            #expect(harness.client.refusedLogin == nil, "no wrong password was shown")
+        }
+    }
+
+    @Test func `the hash that this machine has is used where a camera offers two`() throws {
+        let harness = try ClientHarness(hashes: [.sha256])
+        let offer = "Digest realm=\"d\", nonce=\"n\", Digest realm=\"d\", nonce=\"n\", algorithm=SHA-256"
+        _ = try harness.answer(.options, 401, ["WWW-Authenticate": offer])
+        let again = try #require(try harness.request())
+        #expect(again.headers["Authorization"]?.contains("algorithm=SHA-256") == true)
+    }
+
     /// Both hashes are guessed at the same way, and firmwares change what they offer.
     @Test func anotherHashOfDigestIsAnswered() throws {
         let harness = try ClientHarness(refusesBasic: true)

@@ -20,7 +20,8 @@ extension CameraFailure {
         case insecure
         /// The user name or the password is missing or wrong.
         case credentials
-        /// The camera asks for the password where it is not sent: in clear text, or at another address.
+        /// The camera asks for the password where it is not sent: in clear text, at another address, or with a hash that
+        /// this machine lacks.
         case passwordWithheld
         /// Another host, or another port of the camera, to which the camera leads, refuses the request. The camera's user
         /// name and password are not sent there.
@@ -62,7 +63,7 @@ extension CameraFailure {
         }
     }
 
-    /// Whether the camera asks for the password where that is not sent, and has refused nothing. So no account comes
+    /// Whether the camera asks for the password where or as that is not sent, and has refused nothing. So no account comes
     /// closer to its lock.
     ///
     /// It is false for ONVIF: each of its requests that needs a password carries a digest of it (WS-Security), and a camera
@@ -88,7 +89,11 @@ extension CameraFailure.Kind {
     }
 
     fileprivate init(_ failure: AuthenticationFailure) {
-        self = failure == .passwordWithheld ? .passwordWithheld : .credentials
+        self =
+            switch failure {
+            case .passwordWithheld, .hashUnavailable: .passwordWithheld
+            case .credentialsMissing, .credentialsRefused, .methodUnsupported: .credentials
+            }
     }
 
     /// - Parameter status: that of an answer of RTSP or HTTP.
@@ -136,7 +141,7 @@ extension CameraFailure.Kind {
         self =
             switch failure {
             case .credentialsMissing, .credentialsRefused: .credentials
-            case .passwordWithheld: .passwordWithheld
+            case .passwordWithheld, .hashUnavailable: .passwordWithheld
             case .refused(let status): Self(status: status)
             case .notPictures, .redirected: .wrongAddress
             case .silent: .silent

@@ -103,6 +103,7 @@ extension ONVIFError: CustomStringConvertible {
                 + "Turn on Digest in the camera, or write its https:// address into the config"
         case .methodUnsupported:
             "the camera asks for credentials for ONVIF by a method that is not supported (Basic and Digest are)"
+        case .hashUnavailable: Challenge.hashUnavailableReason
         }
     }
 }

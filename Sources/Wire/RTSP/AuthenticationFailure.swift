@@ -9,4 +9,7 @@ public enum AuthenticationFailure: Sendable, Hashable, CaseIterable {
     case passwordWithheld
     /// The camera asks for credentials by a method other than Basic and Digest.
     case methodUnsupported
+    /// The camera offers only Digest with a hash that libcrypto refuses here, as it does MD5 under FIPS rules. Nothing was
+    /// sent.
+    case hashUnavailable
 }

@@ -66,6 +66,26 @@ public struct Challenge: Equatable, Sendable {
         + "is not sent: somebody may be answering in the camera's place. If the camera was reset or replaced, tell the "
         + "gateway to reconnect it"
 
+    /// The reason that is reported when a camera offers only hashes that libcrypto refuses here.
+    public static let hashUnavailableReason =
+        "the camera asks for Digest with MD5, which the cryptography of this machine refuses (FIPS), so the password is not "
+        + "sent. Turn on Digest with SHA-256 in the camera, or run the gateway where MD5 is permitted"
+
+    /// Those of `offered` that can be answered with the hashes that libcrypto has.
+    ///
+    /// A camera that offers a Digest and Basic is not sent the password itself only because the hash is missing, unless it
+    /// `mayShowPassword`.
+    public static func answerable(
+        _ offered: [Challenge], with hashes: Set<DigestAlgorithm> = DigestAlgorithm.available, mayShowPassword: Bool
+    ) -> [Challenge] {
+        let answerable = offered.filter { challenge in
+            guard case .digest(let algorithm, _) = challenge.scheme else { return true }
+            return hashes.contains(algorithm)
+        }
+        let lacksHash = answerable.count < offered.count
+        return lacksHash && !mayShowPassword ? answerable.filter { $0.scheme != .basic } : answerable
+    }
+
     private init?(scheme: String, parameters: [String: String]) {
         // The answer repeats them, and no challenge may end a line of it.
         guard parameters.values.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }) else { return nil }

@@ -1,12 +1,15 @@
 import COpenSSL
 
 /// A hash of Digest authentication (RFC 7616, section 3.3).
-public enum DigestAlgorithm: String, Sendable {
+public enum DigestAlgorithm: String, Sendable, CaseIterable {
     /// Nearly every camera uses it. It is broken for signatures, but most cameras offer no other.
     case md5 = "MD5"
     case sha256 = "SHA-256"
     /// The first 256 bits of SHA-512 with its own initial values.
     case sha512Truncated = "SHA-512-256"
+
+    /// Those that libcrypto has here. The rules of FIPS take MD5 away.
+    public static let available = Set(allCases.filter { $0.hash("") != nil })
 
     /// The hash of `text` in hexadecimal; nil where libcrypto refuses the algorithm, as it does MD5 under FIPS rules.
     func hash(_ text: String) -> String? {

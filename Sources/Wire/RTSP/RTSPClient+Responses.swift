@@ -202,11 +202,13 @@ extension RTSPClient {
         guard let credentials = url.credentials else {
             throw .unauthorized(.credentialsMissing)
         }
+        let answerable = Challenge.answerable(
+            offered, with: configuration.hashes, mayShowPassword: url.isSecure || configuration.prefersBasic)
         let withholdsPassword = configuration.refusesBasic || hasTakenDigest && !url.isSecure
-        let challenges = withholdsPassword ? offered.filter { $0.scheme != .basic } : offered
+        let challenges = withholdsPassword ? answerable.filter { $0.scheme != .basic } : answerable
         if challenges.isEmpty, !offered.isEmpty {
             guard request.wasAuthorized, !hasAuthenticated, let used = authorization?.challenge else {
-                throw .unauthorized(.passwordWithheld)
+                throw .unauthorized(answerable.isEmpty ? .hashUnavailable : .passwordWithheld)
             }
             // A camera counts the answer that it has refused, whatever it asks for afterwards.
             refusedLogin = RefusedLogin(scheme: used.scheme, offersOther: false)

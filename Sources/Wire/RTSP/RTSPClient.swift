@@ -56,6 +56,8 @@ public struct RTSPClient: ~Copyable {
         public var refusesBasic = false
         /// Whether the camera is known to refuse the Digest that it offers, and to accept Basic.
         public var prefersBasic = false
+        /// The hashes with which Digest can be answered.
+        var hashes = DigestAlgorithm.available
         /// The feature that the camera must offer (RFC 2326, section 12.32), such as ``RTSPFeature/backChannel``: the
         /// `Require` of DESCRIBE, SETUP and PLAY. A camera without it answers 551.
         public var require: String?

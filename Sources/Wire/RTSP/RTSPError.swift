@@ -55,6 +55,7 @@ extension RTSPError: CustomStringConvertible {
         case .passwordWithheld: Challenge.withheldReason
         case .methodUnsupported:
             "the camera asks for credentials by a method that is not supported (Basic and Digest are)"
+        case .hashUnavailable: Challenge.hashUnavailableReason
         }
     }
 }

@@ -10,13 +10,18 @@ public struct RTSPTunnel: Sendable {
     private var authorization: Authorization?
     /// Whether the password itself is never sent (Basic), because the camera is known to accept Digest.
     private let refusesBasic: Bool
+    private let hashes: Set<DigestAlgorithm>
     /// Whether the camera has opened the tunnel after a request with Digest.
     public private(set) var hasTakenDigest = false
 
-    /// A tunnel to `url`. `random` makes the cookie.
-    public init(url: RTSPURL, refusesBasic: Bool = false, random: inout RandomSource) {
+    /// A tunnel to `url`. `hashes` are those with which Digest can be answered, and `random` makes the cookie.
+    public init(
+        url: RTSPURL, refusesBasic: Bool = false, hashes: Set<DigestAlgorithm> = DigestAlgorithm.available,
+        random: inout RandomSource
+    ) {
         self.url = url
         self.refusesBasic = refusesBasic
+        self.hashes = hashes
         let digits = [random.next(), random.next()].map { String($0, radix: 16) }
         cookie = digits.joined().prefixPadded(to: 22)
     }
@@ -95,8 +100,10 @@ public struct RTSPTunnel: Sendable {
         let offered = Challenge.list(RTSPHeaders(lines: lines.dropFirst()).all("WWW-Authenticate"))
         guard let credentials = url.credentials else { throw .unauthorized(.credentialsMissing) }
         guard authorization == nil else { throw .unauthorized(.credentialsRefused) }
-        guard let challenge = offered.first(where: { !refusesBasic || $0.scheme != .basic }) else {
-            throw .unauthorized(offered.isEmpty ? .methodUnsupported : .passwordWithheld)
+        let answerable = Challenge.answerable(offered, with: hashes, mayShowPassword: url.isSecure)
+        guard let challenge = answerable.first(where: { !refusesBasic || $0.scheme != .basic }) else {
+            throw .unauthorized(
+                offered.isEmpty ? .methodUnsupported : answerable.isEmpty ? .hashUnavailable : .passwordWithheld)
         }
         authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)
         return .authenticate

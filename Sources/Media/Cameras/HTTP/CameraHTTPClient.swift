@@ -161,10 +161,11 @@ struct CameraHTTPClient {
         let isSecure = target.isSecure
         let offered = Challenge.list(head.values(of: "www-authenticate"))
         let mayShow = !findings.refusesBasic(isSecure: isSecure)
-        let usable = offered.filter { mayShow || $0.scheme != .basic }
-        guard let challenge = usable.first else {
+        let answerable = Challenge.answerable(offered, mayShowPassword: isSecure)
+        guard let challenge = answerable.first(where: { mayShow || $0.scheme != .basic }) else {
             // A camera counts the answer that it has refused, whatever it asks for afterwards.
-            throw .pictures(offered.isEmpty || refusals > 1 ? .credentialsRefused : .passwordWithheld)
+            guard !offered.isEmpty, refusals == 1 else { throw .pictures(.credentialsRefused) }
+            throw .pictures(answerable.isEmpty ? .hashUnavailable : .passwordWithheld)
         }
         // Once with a fresh nonce; again where the camera says that the nonce was too old, or the one before is older.
         let isFirst = refusals == 1

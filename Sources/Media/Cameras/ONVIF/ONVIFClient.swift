@@ -56,8 +56,9 @@ struct ONVIFClient {
             guard let credentials else { throw .unauthorized(.credentialsMissing) }
             // Without TLS the password itself is never sent. Devices must accept Digest (ONVIF Core, section 5.9.1),
             // and the token of WS-Security before it. So a server that asks for Basic wants to read the password.
-            guard let challenge = challenges.first(where: { request.address.isSecure || $0.scheme != .basic }) else {
-                throw .unauthorized(.passwordWithheld)
+            let answerable = Challenge.answerable(challenges, mayShowPassword: request.address.isSecure)
+            guard let challenge = answerable.first(where: { request.address.isSecure || $0.scheme != .basic }) else {
+                throw .unauthorized(answerable.isEmpty ? .hashUnavailable : .passwordWithheld)
             }
             // Once with a fresh nonce; a second time only where the camera says that the nonce was too old.
             guard attempt == 0 || challenge.isStale else { break }

@@ -10,6 +10,8 @@ public enum PictureFailure: Error, Hashable, Sendable {
     case credentialsRefused
     /// The camera asks for the password itself, although it has accepted Digest before. It has refused nothing.
     case passwordWithheld
+    /// The camera offers only Digest with a hash that libcrypto refuses here. It has refused nothing.
+    case hashUnavailable
     /// The camera answered with a status other than success.
     case refused(status: Int)
     /// What the camera sends is not pictures; says what it is.
@@ -29,6 +31,7 @@ public enum PictureFailure: Error, Hashable, Sendable {
         case .credentialsMissing: "the camera asks for a user name and password, and the config has none"
         case .credentialsRefused: "the camera does not accept the user name and password of the config"
         case .passwordWithheld: Challenge.withheldReason
+        case .hashUnavailable: Challenge.hashUnavailableReason
         case .refused(let status): "the camera answered with the HTTP status \(status)"
         case .notPictures(let type):
             "the camera sends \(type) instead of JPEG pictures; write the address of its MJPEG stream or of its "
@@ -49,7 +52,7 @@ public enum PictureFailure: Error, Hashable, Sendable {
         // The answer of a slow or busy camera says nothing about its address.
         case .refused(408), .refused(429): .unreachable
         // A password that was kept back was not refused: no account comes closer to its lock.
-        case .passwordWithheld, .refused(400..<500), .notPictures, .redirected: .mediaRefused
+        case .passwordWithheld, .hashUnavailable, .refused(400..<500), .notPictures, .redirected: .mediaRefused
         case .refused, .silent, .damaged, .answer: .unreachable
         }
     }
