@@ -49,6 +49,17 @@ import Transport
         #expect(timeline.outgoing(5) == 480)
     }
 
+    @Test func `a restart on the same connection leaves a gap, so that decoders know`() {
+        var timeline = MediaTimeline(clockRate: 90_000, firstSequenceNumber: 10)
+        _ = timeline.accept(ssrc: 1, sequenceNumber: 5, timestamp: 0, at: .zero)
+        #expect(timeline.takeSequenceNumber() == 10)
+        // Another source, and one whose numbers leap.
+        _ = timeline.accept(ssrc: 2, sequenceNumber: 40_000, timestamp: 7, at: .zero + .milliseconds(33))
+        #expect(timeline.takeSequenceNumber() == 12)
+        _ = timeline.accept(ssrc: 2, sequenceNumber: 50_000, timestamp: 2_977, at: .zero + .milliseconds(66))
+        #expect(timeline.takeSequenceNumber() == 14)
+    }
+
     @Test func settingTheClockCausesNoJump() {
         var timeline = MediaTimeline(clockRate: 90_000, firstSequenceNumber: 0)
         _ = timeline.accept(ssrc: 1, sequenceNumber: 1, timestamp: 0, at: .zero)

@@ -141,4 +141,32 @@ import Transport
         }
         #expect(arrivals.count == 2)
     }
+
+    @Test func `another source begins with numbers of its own`() throws {
+        let view = try OfferedView(wishes: OfferedView.Wishes(), identity: try DTLSIdentity.generate())
+        let negotiated = try view.accept(answerSdp: AnsweringGateway(view).answer)
+        let video = try #require(negotiated.media.first { $0.kind == .video })
+        var track = ReceivedMedia(media: video)
+        var pictures = PictureReceiver(video, assembles: true)
+        pictures.nacks = NackGenerator()
+        var restarts: [UInt16] = []
+        // A source from 30,000 on, and one from 100 on, of which the packet 102 is missing.
+        let packets: [(ssrc: UInt8, number: UInt16)] = [(1, 30_000), (1, 30_001), (2, 100), (2, 101), (2, 103)]
+        for (ssrc, number) in packets {
+            let bytes: [UInt8] = [0x80, 96, UInt8(number >> 8), UInt8(number & 0xFF), 0, 0, 0, 1, 0, 0, 0, ssrc, 0]
+            try bytes.withUnsafeBytes {
+                let packet = try RTPPacketView(parsing: $0)
+                if track.count(packet, at: .zero) {
+                    restarts.append(number)
+                    pictures.restart()
+                }
+                _ = pictures.insert(packet, at: .zero)
+            }
+        }
+        #expect(restarts == [100])
+        #expect(track.counts.expected == 6 && track.counts.lost == 1)
+        pictures.collectRequests(at: .zero + .milliseconds(10))
+        let requests = pictures.requests
+        #expect(requests == [102])
+    }
 }

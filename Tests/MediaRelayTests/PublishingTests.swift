@@ -139,6 +139,69 @@ private struct PublishingWorld {
         #expect(world.packets.video.count > before + 80)
     }
 
+    @Test func `a source that follows a goodbye is taken at its first packet`() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        world.publisher.isSending = false
+        world.publisher.sayGoodbye([SimulatedPublisher.videoSSRC])
+        world.run(.milliseconds(50))
+        let before = world.packets.video.count
+        world.publisher.videoSource = 900
+        world.publisher.isSending = true
+        world.run(.milliseconds(200))
+        #expect(world.packets.video.count > before + 10)
+        #expect(world.ingest?.unexpectedPackets == 0)
+        #expect(!world.publisher.keyFrameRequests.isEmpty, "the new source may begin in the middle of its pictures")
+    }
+
+    @Test func `a source that alone sends takes over in a fraction of a second`() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        let before = world.packets.video.count
+        world.publisher.videoSource = 900
+        world.run(.milliseconds(800))
+        #expect(world.packets.video.count > before + 30)
+        #expect(!world.publisher.keyFrameRequests.isEmpty)
+        let blocks = world.publisher.reportBlocks.count
+        world.run(.seconds(2))
+        let reported = Set(world.publisher.reportBlocks.dropFirst(blocks).map(\.ssrc))
+        #expect(reported.contains(900) && !reported.contains(SimulatedPublisher.videoSSRC))
+        #expect(world.publisher.reportBlocks.last { $0.ssrc == 900 }?.cumulativeLost == 0)
+    }
+
+    @Test func `another source does not mix in, however long it sends`() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        for index in 0..<50 {
+            world.publisher.send(
+                [0x10, 0, 0, 0, 0, 0, 0], payloadType: 96, ssrc: 900, index: UInt64(index), marker: true)
+            world.run(.milliseconds(20))
+        }
+        world.run(.milliseconds(100))
+        #expect(world.ingest?.unexpectedPackets == 50)
+        #expect(world.packets.isWhole && world.publisher.keyFrameRequests.isEmpty)
+    }
+
+    /// The numbers of the source before have nothing to do with those of the new one.
+    @Test func `a late retransmission of the source before does not stop the new one`() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        world.publisher.isSending = false
+        world.run(.seconds(2))
+        world.publisher.videoSource = 900
+        world.publisher.isSending = true
+        world.run(.seconds(1))
+        // The new source began with the number 100, and has not come to this one.
+        let number: UInt16 = 600
+        world.publisher.send(
+            [UInt8(number >> 8), UInt8(number & 0xFF), 0x10, 0, 0, 0, 0, 0, 0], payloadType: 97,
+            ssrc: SimulatedPublisher.retransmissionSSRC, index: 7, marker: true)
+        let before = world.packets.video.count
+        world.run(.seconds(2))
+        #expect(world.packets.video.count > before + 180)
+        #expect(world.publisher.requestedPackets == 0)
+    }
+
     @Test func aPublisherThatVanishesOrSaysGoodbyeIsReleased() throws {
         let gone = try PublishingWorld()
         gone.run(.seconds(2))

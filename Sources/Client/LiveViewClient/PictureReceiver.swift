@@ -21,6 +21,13 @@ struct PictureReceiver: ~Copyable {
         if assembles { assembler = FrameAssembler(format: isH264 ? .h264 : .vp8) }
     }
 
+    /// Another source sends from now on. Its numbers have nothing to do with those before.
+    mutating func restart() {
+        if nacks != nil { nacks = NackGenerator() }
+        if assembler != nil { assembler = FrameAssembler(format: isH264 ? .h264 : .vp8) }
+        insideKeyFrame = false
+    }
+
     /// Accepts a packet. Returns true when it ends a key frame and frames are only counted.
     mutating func insert(_ packet: RTPPacketView, at now: Instant) -> Bool {
         _ = nacks?.receive(sequenceNumber: packet.sequenceNumber, at: now)

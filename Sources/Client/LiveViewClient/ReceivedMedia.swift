@@ -12,10 +12,19 @@ struct ReceivedMedia {
         var retransmitted: UInt64 = 0
         var firstSequence: Int64?
         var highestSequence: Int64 = 0
+        /// How many packets of earlier sources should have arrived.
+        private var earlierExpected: UInt64 = 0
 
         /// How many packets should have arrived, by the sequence numbers.
         var expected: UInt64 {
-            firstSequence.map { UInt64(max(0, highestSequence - $0 + 1)) } ?? 0
+            earlierExpected + (firstSequence.map { UInt64(max(0, highestSequence - $0 + 1)) } ?? 0)
+        }
+
+        /// The numbers of another source follow, which begin anywhere.
+        mutating func beginSource() {
+            earlierExpected = expected
+            firstSequence = nil
+            highestSequence = 0
         }
 
         /// How many have not.
@@ -65,11 +74,16 @@ struct ReceivedMedia {
         return mediaTypes.contains(packet.payloadType) ? .media : .unknown
     }
 
-    /// Counts a packet of the track's own stream.
-    mutating func count(_ packet: RTPPacketView, at now: Instant) {
+    /// Counts a packet of the track's own stream. Returns whether it is the first one of another source than the one that
+    /// has sent so far.
+    @discardableResult
+    mutating func count(_ packet: RTPPacketView, at now: Instant) -> Bool {
+        let replacesSource = statistics != nil && ssrc != packet.ssrc
         if ssrc != packet.ssrc || statistics == nil {
             // What was reported of another source says nothing about this one.
             if ssrc != packet.ssrc { senderReport = nil }
+            counts.beginSource()
+            unwrapper = SequenceUnwrapper()
             ssrc = packet.ssrc
             statistics = ReceptionStatistics(clockRate: media.codec.clockRate)
         }
@@ -81,6 +95,7 @@ struct ReceivedMedia {
         counts.bytes += UInt64(packet.payload.count)
         if counts.firstSequence == nil { counts.firstSequence = sequence }
         counts.highestSequence = max(counts.highestSequence, sequence)
+        return replacesSource
     }
 
     mutating func countRetransmission() {

@@ -17,7 +17,7 @@ extension ViewingSession {
         case .retransmission: return receiveRetransmission(packet, index, at: now)
         case .unknown: return
         }
-        media[index].count(packet, at: now)
+        if media[index].count(packet, at: now), media[index].isVideo { pictures.restart() }
         if media[index].isVideo {
             if packet.marker {
                 pictureArrivals.record(packet, unixNanoseconds: WallClock.now)

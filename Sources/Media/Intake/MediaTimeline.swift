@@ -4,7 +4,8 @@ import Transport
 /// Turns a camera's sequence numbers and timestamps into ones that continue without a jump, whatever the camera does:
 /// reconnections, a new synchronization source, a clock that is set.
 ///
-/// Packets that the camera lost stay visible as a gap in the sequence numbers, so that a viewer's decoder knows.
+/// Packets that the camera lost stay visible as a gap in the sequence numbers, so that a viewer's decoder knows. So does
+/// a restart without a reconnection.
 /// Packets that the source adds or leaves out cause no gap.
 package struct MediaTimeline {
     /// How a packet relates to the one before it.
@@ -115,6 +116,9 @@ package struct MediaTimeline {
 
     private mutating func begin(ssrc: UInt32, sequenceNumber: UInt16, timestamp: UInt32, at now: Instant) {
         suspect = nil
+        // How many packets are missing is unknown. It is at least one, since the two ends do not meet: a decoder must not
+        // continue with pictures that refer to others. The caller of `restart` reports that to the viewers itself.
+        if newest != nil { nextSequenceNumber &+= 1 }
         newest = Newest(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp)
         pace.restart(at: now)
         if lastOutput != nil { anchor(timestamp, at: now) }

@@ -10,8 +10,10 @@ final class IngestTrack {
     static let pictureDelay = Duration.milliseconds(300)
     /// Sound is not retransmitted, so this only waits for reordered packets.
     static let soundDelay = Duration.milliseconds(40)
-    /// Another source takes over a track when the previous one has been silent for this long.
+    /// Another source takes over a track at its first packet when the previous one has been silent for this long.
     static let silence = Duration.seconds(1)
+    /// Another source takes over a track when it alone has sent for this long.
+    static let takeOver = Duration.milliseconds(300)
     /// The least time between two requests for key frames.
     static let keyFrameRequestInterval = Duration.milliseconds(500)
 
@@ -22,8 +24,8 @@ final class IngestTrack {
     private var buffer: PacketReorderBuffer
     /// When the track's last packet arrived.
     private(set) var lastPacket: Instant?
-    /// When a packet first came from another source than the one that the offer named and that has sent nothing yet.
-    private var firstUnnamed: Instant?
+    /// Another source that has sent since the track's own source last did, and since when.
+    private var newcomer: (ssrc: UInt32, since: Instant)?
     /// The number of the next packet to hand over. Packets that only pad leave no gap.
     private var nextSequenceNumber: UInt16 = 0
     private var keyFrameWanted = false
@@ -49,16 +51,11 @@ final class IngestTrack {
     /// Handles a packet of the track's own payload type. Returns whether it came from the track's source.
     func receive(_ packet: RTPPacketView, at now: Instant) -> Bool {
         if packet.ssrc != ssrc {
-            // A publisher has named its source, or has begun to send: another source must not mix in. A source that has
-            // fallen silent may return under another number, as restarted encoders do. So may one that sends under
-            // another number than its offer named.
-            if lastPacket == nil, firstUnnamed == nil { firstUnnamed = now }
-            guard ssrc == nil || (lastPacket ?? firstUnnamed).map({ now - $0 >= Self.silence }) ?? false else {
-                return false
-            }
+            guard takesOver(packet.ssrc, at: now) else { return false }
             if ssrc != nil { restart() }
             ssrc = packet.ssrc
         }
+        newcomer = nil
         lastPacket = now
         saidGoodbye = false
         statistics.receive(
@@ -68,11 +65,27 @@ final class IngestTrack {
         return true
     }
 
+    /// Whether another source becomes the track's own.
+    ///
+    /// A publisher has named its source, or has begun to send: another source must not mix in. The source may return under
+    /// another number, as restarted encoders do, or send under another number than its offer named. It has then said
+    /// goodbye (RFC 3550, section 6.6), or it sends nothing more under the number before.
+    private func takesOver(_ other: UInt32, at now: Instant) -> Bool {
+        if ssrc == nil || saidGoodbye { return true }
+        if let lastPacket, now - lastPacket >= Self.silence { return true }
+        guard let newcomer, newcomer.ssrc == other else {
+            self.newcomer = (other, now)
+            return false
+        }
+        return now - newcomer.since >= Self.takeOver
+    }
+
     /// Handles a packet of the retransmission stream (RFC 4588, section 4).
     func receiveRetransmission(_ packet: RTPPacketView, at now: Instant) {
-        // Before the track's first packet, nothing can have been requested; empty packets only probe the path.
-        guard statistics.hasReceived, let original = Retransmission.parse(payload: packet.payload),
-            !original.payload.isEmpty
+        // Empty packets only probe the path. What is not missing may come from the source before this one, whose numbers
+        // have nothing to do with those of this one.
+        guard let original = Retransmission.parse(payload: packet.payload), !original.payload.isEmpty,
+            nacks.isMissing(original.originalSequenceNumber)
         else { return }
         insert(original.originalSequenceNumber, packet, payload: original.payload, at: now)
     }

@@ -73,6 +73,9 @@ public struct NackGenerator: Sendable {
     /// How many packets are missing and not given up.
     public var missingCount: Int { missing.count }
 
+    /// Whether a packet is missing and has not been given up.
+    public func isMissing(_ sequenceNumber: UInt16) -> Bool { index(of: unwrapper.peek(sequenceNumber)) != nil }
+
     /// Records a packet of the stream; a retransmission under its original sequence number.
     public mutating func receive(sequenceNumber: UInt16, at now: Instant) -> Reception {
         guard let newest = unwrapper.newest else {
