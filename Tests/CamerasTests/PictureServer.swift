@@ -10,6 +10,9 @@ final class PictureServer: Sendable {
         var writes: [[UInt8]]
         /// Whether the connection stays open afterwards, until the client closes it.
         var staysOpen = false
+        /// For so many milliseconds the server waits for another connection before it answers; see
+        /// ``PictureServer/simultaneous``.
+        var hesitation: Int32 = 0
 
         init(_ text: String, _ more: [[UInt8]] = [], staysOpen: Bool = false) {
             writes = [Array(text.utf8)] + more
@@ -20,6 +23,8 @@ final class PictureServer: Sendable {
     let port: UInt16
     /// The heads of the requests.
     let heard = Locked<[String]>([])
+    /// How often another connection was made before a hesitant answer.
+    let simultaneous = Locked(0)
     private let listener: Int32
     private let isStopping = Locked(false)
     private let answer: @Sendable (_ head: String, _ number: Int) -> Answer
@@ -57,10 +62,17 @@ final class PictureServer: Sendable {
         let text = String(decoding: head, as: UTF8.self)
         heard.withLock { $0.append(text) }
         let answer = answer(text, number)
+        if answer.hesitation > 0 { hesitate(answer.hesitation) }
         for bytes in answer.writes {
             guard LoopbackSocket.write(bytes, to: descriptor) else { return }
         }
         if answer.staysOpen { while recv(descriptor, &byte, 1, 0) == 1 {} }
+    }
+
+    private func hesitate(_ milliseconds: Int32) {
+        var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, milliseconds) > 0, !isStopping.withLock({ $0 }) else { return }
+        simultaneous.withLock { $0 += 1 }
     }
 }
 

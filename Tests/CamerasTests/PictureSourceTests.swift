@@ -105,6 +105,27 @@ import Transport
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 })
     }
 
+    @Test func `a camera that answers more slowly than it is asked gets one request at a time`() async throws {
+        let server = try PictureServer { _, number in
+            var answer = PictureServer.single(PictureServer.picture(luma: UInt8(40 + number % 100)))
+            // Three times the interval of the source.
+            answer.hesitation = 100
+            return answer
+        }
+        defer { server.stop() }
+        let source = try Self.source(server) { $0.framesPerSecond = 30 }
+        var timestamps: Set<UInt32> = []
+        let items = await run(source) { item in
+            // The key frame is made of the picture that is there.
+            if isFlowing(item) { source.requestKeyFrame(track: 0) }
+            if case .packets(let packets, _) = item { timestamps.formUnion(packets.map(\.timestamp)) }
+            return timestamps.count == 5
+        }
+        #expect(items.states == [.resolving, .describing, .playing, .flowing])
+        #expect(server.heard.withLock { $0.count } >= 4)
+        #expect(server.simultaneous.withLock { $0 } == 0)
+    }
+
     @Test func `a camera whose answers no longer hold a picture is silent`() async throws {
         let hasFlowed = Locked(false)
         let server = try PictureServer { _, number in
