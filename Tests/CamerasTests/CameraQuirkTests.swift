@@ -36,7 +36,7 @@ import Transport
 // 26 Basic and Digest, stale="FALSE", odd 401 ... AuthorizationTests; here: challengesOfCameras
 // 27 401 unless User-Agent is sent .............. here: aUserAgentIsAlwaysSent
 // 28 static payload types without rtpmap ........ samples; here: everyDescriptionPlays
-// 29 lost FU-A starts, large NALs, slices ....... IncomingTrackTests
+// 29 lost FU-A starts, large NALs, slices ....... IncomingTrackTests (also units that are marked before the picture)
 // 30 datagrams of 10 kB, long GOPs .............. DatagramTests.datagramsOfTenKilobytesAreSplitForViewers
 @Suite(.timeLimit(.minutes(10))) struct CameraQuirkTests {
     static let video = interleaved(0, DatagramTests.video(1, frame: 1, key: true))

@@ -121,6 +121,28 @@ import Transport
         #expect(packets[1].sequenceNumber == packets[0].sequenceNumber &+ 2)
     }
 
+    /// Some cameras send a picture in several slices without a delimiter before it, and mark each unit before the picture.
+    @Test func `the slices of a picture are one frame, whichever units before it are marked`() {
+        let harness = TrackHarness(TrackHarness.h264)
+        harness.receive(rtpPacket(1, timestamp: 0, marker: true, sps))
+        harness.receive(rtpPacket(2, timestamp: 0, marker: true, pps))
+        harness.receive(rtpPacket(3, timestamp: 0, idr))
+        // The second slices do not begin with the first macroblock.
+        let fragments: [[UInt8]] = [[0x7C, 0x85, 0x44, 5], [0x7C, 0x45, 6, 7]]
+        harness.receive(rtpPacket(4, timestamp: 0, fragments[0]))
+        harness.receive(rtpPacket(5, timestamp: 0, marker: true, fragments[1]))
+        let second: [UInt8] = [0x41, 0x44, 7]
+        harness.receive(rtpPacket(6, timestamp: 3000, slice))
+        harness.receive(rtpPacket(7, timestamp: 3000, marker: true, second))
+        let packets = harness.packets()
+        #expect(packets.map(\.payload) == [sps, pps, idr, fragments[0], fragments[1], slice, second])
+        #expect(
+            packets.map(\.flags) == [
+                [.startsFrame, .keyFrame], [.keyFrame], [.keyFrame], [.keyFrame], [.keyFrame, .marker], [.startsFrame],
+                [.marker],
+            ])
+    }
+
     @Test func newParameterSetsReplaceThoseOfTheDescription() {
         let harness = TrackHarness(TrackHarness.h264, parameterSets: [sps, pps])
         let newSPS: [UInt8] = [0x67, 0x64, 0, 0x28, 9]
