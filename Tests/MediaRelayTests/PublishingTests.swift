@@ -202,6 +202,33 @@ private struct PublishingWorld {
         #expect(world.publisher.requestedPackets == 0)
     }
 
+    /// Its timestamps have a beginning of their own, which only its first packet relates to those before.
+    @Test func `the clock of a new source is passed on after its first packet`() throws {
+        let sink = CollectedPackets()
+        let ingest = Ingest(tracks: PublishedTrack.simulated(), reducedSizeRTCP: true, sink: sink, ssrc: 1)
+        func receive(_ ssrc: UInt32, at now: Instant) throws {
+            let bytes: [UInt8] = [0x80, 96, 0, 5, 0, 0, 0, 9, 0, 0, UInt8(ssrc >> 8), UInt8(ssrc & 0xFF), 0x10, 0]
+            try bytes.withUnsafeBytes { try ingest.receive(RTPPacketView(parsing: $0), at: now) }
+        }
+        func report(_ ssrc: UInt32, at now: Instant) {
+            ingest.recordSenderReport(
+                RTCPSenderReport(
+                    ssrc: ssrc, ntp: NTPTimestamp(unixNanoseconds: 1_800_000_000_000_000_000), rtpTimestamp: 9,
+                    packetCount: 1, octetCount: 1), at: now)
+        }
+        try receive(SimulatedPublisher.videoSSRC, at: .zero)
+        report(SimulatedPublisher.videoSSRC, at: .zero)
+        #expect(sink.reports == 1)
+        ingest.deliver(at: .zero)
+        let later = Instant.zero + .seconds(2)
+        try receive(900, at: later)
+        report(900, at: later)
+        #expect(sink.reports == 1)
+        ingest.deliver(at: later)
+        report(900, at: later)
+        #expect(sink.reports == 2)
+    }
+
     @Test func aPublisherThatVanishesOrSaysGoodbyeIsReleased() throws {
         let gone = try PublishingWorld()
         gone.run(.seconds(2))

@@ -67,6 +67,7 @@ final class Ingest {
     func recordSenderReport(_ report: RTCPSenderReport, at now: Instant) {
         guard let index = tracks.firstIndex(where: { $0.ssrc == report.ssrc }) else { return }
         tracks[index].recordSenderReport(report, at: now)
+        guard !tracks[index].awaitsDelivery else { return }
         sink.receiveSenderReport(
             track: index, ntp: report.ntp.rawValue, rtpTimestamp: report.rtpTimestamp, at: now)
     }

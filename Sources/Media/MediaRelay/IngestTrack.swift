@@ -31,6 +31,8 @@ final class IngestTrack {
     private var keyFrameWanted = false
     private var lastKeyFrameRequest: Instant?
     var saidGoodbye = false
+    /// Whether nothing of a new source has been handed over yet. Nobody can relate its timestamps to those before.
+    private(set) var awaitsDelivery = false
 
     init(_ configuration: PublishedTrack) {
         self.configuration = configuration
@@ -106,6 +108,7 @@ final class IngestTrack {
         nacks = Self.makeNacks()
         buffer = Self.makeBuffer(configuration)
         keyFrameWanted = configuration.isVideo
+        awaitsDelivery = true
     }
 
     /// Hands over the packets that are in order. Each one is written into `scratch` with a plain header of its own.
@@ -126,6 +129,7 @@ final class IngestTrack {
                 scratch.storeBytes(of: (ssrc ?? 0).bigEndian, toByteOffset: 8, as: UInt32.self)
                 UnsafeMutableRawBufferPointer(rebasing: scratch[12..<length]).copyMemory(from: packet.payload)
                 nextSequenceNumber &+= 1
+                awaitsDelivery = false
                 body(UnsafeRawBufferPointer(rebasing: scratch[..<length]))
             }
         }
