@@ -208,6 +208,45 @@ import Transport
         #expect(packets.map(\.flags) == [[.startsFrame, .keyFrame, .marker]])
     }
 
+    /// Browsers conceal sound whose timestamps do not step by the length of the packets.
+    @Test func `timestamps of Opus that are a little off step by the length of the packets`() {
+        let harness = TrackHarness(MediaCodec(name: "opus", clockRate: 48_000, channels: 2))
+        // 20 ms each. One packet is lost, then the encoder is silent for 200 ms.
+        let steps: [(number: Int, timestamp: UInt32)] = [
+            (1, 5_000), (2, 5_953), (3, 6_917), (5, 8_850), (6, 18_441), (7, 19_400),
+        ]
+        for (number, timestamp) in steps {
+            harness.now = .zero + .milliseconds(Int64(timestamp / 48))
+            harness.receive(rtpPacket(number, timestamp: timestamp, [0x78, 1, 2]))
+        }
+        #expect(harness.packets().map(\.timestamp) == [5_000, 5_960, 6_920, 8_840, 18_440, 19_400])
+    }
+
+    @Test func `a clock of Opus that is really off is followed`() {
+        var grid = OpusGrid()
+        let payload: [UInt8] = [0x78, 1, 2]
+        var steps: [UInt32] = []
+        var last: UInt32?
+        for index in 0..<200 {
+            let given = UInt32(index) * 950
+            let placed = payload.withUnsafeBytes { grid.place(given, $0) }
+            #expect(abs(Int(placed) - Int(given)) <= 240)
+            if let last { steps.append(placed - last) }
+            last = placed
+        }
+        // The difference is made up for once in a while, not with each packet.
+        #expect(steps.filter { $0 == 960 }.count > 180)
+    }
+
+    @Test func `a packet that is not Opus keeps its timestamp`() {
+        var grid = OpusGrid()
+        // The second one states no frame.
+        for (payload, timestamp) in [([0x78, 1], 0), ([0x7B, 0], 970), ([0x78, 1], 1_935)] as [([UInt8], UInt32)] {
+            let placed = payload.withUnsafeBytes { grid.place(timestamp, $0) }
+            #expect(placed == timestamp)
+        }
+    }
+
     // MARK: Input that is not as it should be
 
     @Test(arguments: [TrackHarness.h265, TrackHarness.vp9, TrackHarness.av1, TrackHarness.jpeg])

@@ -15,6 +15,8 @@ package struct IncomingTrack: ~Copyable {
         /// Sound in which every tick of the clock has its own bytes (G.711, G.722, linear), so it can be cut between
         /// any two ticks.
         case samples(bytesPerTick: Int)
+        /// A packet is passed on as it came, with a timestamp on the grid of its packets.
+        case opus
         /// Other sound: a packet is passed on as it came.
         case sound
 
@@ -30,7 +32,8 @@ package struct IncomingTrack: ~Copyable {
             // Two samples at 16 kHz per byte, on a clock of 8 kHz (RFC 3551, section 4.5.2).
             case "g722": self = .samples(bytesPerTick: codec.channels)
             case "l16", "pcm": self = .samples(bytesPerTick: 2 * codec.channels)
-            case "opus", "mpeg4-generic", "mp4a-latm": self = .sound
+            case "opus": self = .opus
+            case "mpeg4-generic", "mp4a-latm": self = .sound
             case let name where G726(named: name) != nil: self = .sound
             default: return nil
             }
@@ -39,7 +42,7 @@ package struct IncomingTrack: ~Copyable {
         var isVideo: Bool {
             switch self {
             case .h264, .h265, .vp8, .vp9, .av1, .jpeg: true
-            case .samples, .sound: false
+            case .samples, .opus, .sound: false
             }
         }
 
@@ -107,6 +110,7 @@ package struct IncomingTrack: ~Copyable {
     var refragmenter: Refragmenter
     var held = HeldUnits()
     var joined = JoinedFragments()
+    private var opusGrid = OpusGrid()
     let limit: Int
     /// Packets that could not be read, or that have another payload type or a mode that browsers do not accept.
     private(set) var unusablePackets: UInt64 = 0
@@ -179,7 +183,8 @@ package struct IncomingTrack: ~Copyable {
             joined.lose()
         case .restarted: forgetFrame()
         }
-        let timestamp = timeline.outgoing(packet.timestamp)
+        var timestamp = timeline.outgoing(packet.timestamp)
+        if format == .opus { timestamp = opusGrid.place(timestamp, packet.payload) }
         if frame?.timestamp != timestamp { beginFrame(timestamp, at: now) }
         switch format {
         case .h264: receiveH264(packet.payload, marker: packet.marker)
@@ -190,7 +195,7 @@ package struct IncomingTrack: ~Copyable {
         case .jpeg: receiveJPEG(packet.payload, marker: packet.marker)
         case .samples(let bytesPerTick):
             receiveSamples(packet.payload, bytesPerTick: bytesPerTick, marker: packet.marker)
-        case .sound: emit(packet.payload, marker: packet.marker)
+        case .opus, .sound: emit(packet.payload, marker: packet.marker)
         }
         // A frame is complete with its marker; each packet of sound is a frame by itself.
         if packet.marker || !format.isVideo { flush(at: now) }
