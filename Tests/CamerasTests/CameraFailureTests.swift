@@ -55,6 +55,11 @@ import Transport
             "write the address of its playlist there into the config"
         ),
         (.passwordWithheld(address: "rtsp://192.0.2.9/x"), "write that address into the config"),
+        (
+            .rtsp(.redirectionRefused(to: "rtsp://192.0.2.9/x", .notEncrypted)),
+            "encrypted connection to one that is not"
+        ),
+        (.rtsp(.malformedMessage(.http)), "give the address of its RTSP port"),
         (.rtsp(.unauthorized(.credentialsRefused)), "does not accept the user name and password"),
         (.rtsp(.unauthorized(.passwordWithheld)), "although it accepted Digest before"),
         (.stream(.refusedElsewhere(address: "http://192.0.2.9/x", status: 401)), "asks for a password"),
@@ -97,7 +102,7 @@ import Transport
         (.rtsp(.transportRefused(.datagrams, status: 461)), .other),
         (.unreachable(CameraUnreachable(answer: .tunnelRefused(status: 404))), .wrongAddress),
         (.unreachable(CameraUnreachable(answer: .tunnelRefused(status: 503))), .busy),
-        (.unreachable(CameraUnreachable(answer: .redirectionRefused(""))), .wrongAddress),
+        (.unreachable(CameraUnreachable(answer: .redirectionRefused(to: "", .ownHost))), .wrongAddress),
         (.unreachable(CameraUnreachable(answer: .unauthorized(.credentialsRefused))), .credentials),
         (.unreachable(CameraUnreachable(answer: .unauthorized(.passwordWithheld))), .passwordWithheld),
         (.stream(.format(.refused(.unpublished))), .wrongAddress),

@@ -361,7 +361,7 @@ import Transport
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
         let target = try RTSPURL(parsing: "rtsp://169.254.169.254/x")
-        let refusal = RTSPError.redirectionRefused(Redirection.refusedReason(target))
+        let refusal = RTSPError.redirectionRefused(to: "\(target)", .ownHost)
         guard case .backingOff(_, let reason)? = items.states.last else {
             Issue.record("it did not fail")
             return

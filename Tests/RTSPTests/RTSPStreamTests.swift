@@ -129,7 +129,7 @@ import Transport
         let body = Array("RTSP/1.0 200 OK\r\nContent-Length: 99999999\r\n\r\n".utf8)
         #expect(throws: RTSPError.tooLarge(what: "a body", limit: 64 * 1024)) { try Self.read(body) }
         let negative = Array("RTSP/1.0 200 OK\r\nContent-Length: -1\r\n\r\n".utf8)
-        #expect(throws: RTSPError.malformedMessage("Content-Length is not a number")) { try Self.read(negative) }
+        #expect(throws: RTSPError.malformedMessage(.contentLength)) { try Self.read(negative) }
     }
 
     @Test func endlessGarbageEndsTheConnection() {

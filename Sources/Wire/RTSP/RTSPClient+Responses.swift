@@ -183,9 +183,7 @@ extension RTSPClient {
     /// camera must not be able to direct them elsewhere.
     private mutating func redirect(to target: RTSPURL) throws(RTSPError) {
         guard target.isSecure || !url.isSecure else {
-            throw .redirectionRefused(
-                "the camera redirects from an encrypted connection to one that is not (\(target)), which is not followed"
-            )
+            throw .redirectionRefused(to: "\(target)", .notEncrypted)
         }
         phase = .ended
         let isSameServer = target.host == url.host && target.port == url.port && target.isSecure == url.isSecure

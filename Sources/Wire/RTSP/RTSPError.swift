@@ -2,8 +2,8 @@
 public enum RTSPError: Error, Hashable, Sendable {
     /// The camera's address cannot be used; says which part and why.
     case invalidURL(String)
-    /// A message that cannot be read; says where and why.
-    case malformedMessage(String)
+    /// A message that cannot be read.
+    case malformedMessage(RTSPMessageFault)
     /// A message beyond what a camera has reason to send.
     case tooLarge(what: String, limit: Int)
     /// So many bytes between the messages belong to none of them that the framing can no longer be trusted.
@@ -16,8 +16,8 @@ public enum RTSPError: Error, Hashable, Sendable {
     case tunnelRefused(status: Int)
     /// Authentication failed.
     case unauthorized(AuthenticationFailure)
-    /// The camera redirects to an address that is not followed; says why.
-    case redirectionRefused(String)
+    /// The camera redirects to an address, here without a password, that is not followed.
+    case redirectionRefused(to: String, RedirectionRefusal)
     /// The answer to DESCRIBE held no description.
     case noDescription
     /// The camera does not offer the requested transport.
@@ -30,7 +30,7 @@ extension RTSPError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidURL(let reason): "the camera's address cannot be used: \(reason)"
-        case .malformedMessage(let reason): "the camera's message cannot be read: \(reason)"
+        case .malformedMessage(let fault): "the camera's message cannot be read: \(fault)"
         case .tooLarge(let what, let limit): "the camera sent \(what) of more than \(limit) bytes"
         case .framingLost(let count): "\(count) bytes in a row belong to no message or packet"
         case .noAnswer(let method, let seconds): "no answer to \(method) within \(seconds) s"
@@ -40,7 +40,7 @@ extension RTSPError: CustomStringConvertible {
                 : "the camera refused \(method) with status \(status) (\(reason))"
         case .tunnelRefused(let status): "the camera refuses RTSP inside HTTP with status \(status)"
         case .unauthorized(let failure): Self.words(for: failure)
-        case .redirectionRefused(let reason): reason
+        case .redirectionRefused(let address, let refusal): refusal.words(to: address)
         case .noDescription: "the camera's answer to DESCRIBE contains no session description"
         case .transportRefused(let transport, let status):
             "the camera does not send \(transport) (status \(status))"

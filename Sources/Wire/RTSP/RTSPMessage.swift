@@ -69,19 +69,19 @@ enum RTSPMessage {
         var lines = head.utf8.split(separator: UInt8(ascii: "\n")).map { line in
             Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
         }
-        guard !lines.isEmpty else { throw .malformedMessage("it has no lines") }
+        guard !lines.isEmpty else { throw .malformedMessage(.empty) }
         let first = lines.removeFirst().split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
         let headers = RTSPHeaders(lines: lines)
         if let version = first.first, version.hasPrefixIgnoringCase("RTSP/") {
             guard first.count >= 2, let status = Int(first[1].trimmedASCII), (100...999).contains(status) else {
-                throw .malformedMessage("the status line has no three-digit status code")
+                throw .malformedMessage(.statusCode)
             }
             let reason = first.count > 2 ? first[2].trimmedASCII : ""
             self = .response(RTSPResponse(status: status, reason: reason, headers: headers))
             return
         }
         guard first.count == 3, first[2].hasPrefixIgnoringCase("RTSP/") else {
-            throw .malformedMessage("the first line is neither a status line nor a request line")
+            throw .malformedMessage(.firstLine)
         }
         self = .request(RTSPRequest(method: String(first[0]), uri: String(first[1]), headers: headers))
     }

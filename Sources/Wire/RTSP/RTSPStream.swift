@@ -164,14 +164,14 @@ public struct RTSPStream: ~Copyable {
             return nil
         }
         if buffer[start] == UInt8(ascii: "H") {
-            throw .malformedMessage("the server answers with HTTP; give the address of its RTSP port")
+            throw .malformedMessage(.http)
         }
         let head = String(decoding: buffer[start..<headEnd], as: UTF8.self)
         let message = try RTSPMessage(head: head)
         var bodySize = 0
         if let text = message.headers["Content-Length"] {
             guard let size = Int(text.cut(at: ";").head.trimmedASCII), size >= 0 else {
-                throw .malformedMessage("Content-Length is not a number")
+                throw .malformedMessage(.contentLength)
             }
             guard size <= Self.maximumBodySize else { throw .tooLarge(what: "a body", limit: Self.maximumBodySize) }
             bodySize = size

@@ -90,7 +90,7 @@ public struct RTSPTunnel: Sendable {
         }
         let words = (lines.first ?? "").split(separator: " ")
         guard words.count >= 2, words[0].hasPrefixIgnoringCase("HTTP/"), let status = Int(words[1].trimmedASCII) else {
-            throw .malformedMessage("the answer to the tunnel's GET does not begin with an HTTP status line")
+            throw .malformedMessage(.tunnelStatusLine)
         }
         if status == 200 {
             if let authorization { hasTakenDigest = authorization.challenge.scheme != .basic }

@@ -65,7 +65,7 @@ struct CameraDialer {
             addresses = Redirection.followed(list, to: target, from: url, at: home)
         }
         if addresses.isEmpty {
-            return .failed(CameraUnreachable(answer: .redirectionRefused(Redirection.refusedReason(target))))
+            return .failed(CameraUnreachable(answer: .redirectionRefused(to: "\(target)", .ownHost)))
         }
         whenResolved()
         var failure = CameraUnreachable("no address")

@@ -23,11 +23,6 @@ enum Redirection {
         return list.filter(reach.allows)
     }
 
-    static func refusedReason(_ target: RTSPURL) -> String {
-        "the camera redirects to \(target), an address of the gateway's own host or link, which is not followed. If the "
-            + "camera is there, write that address into the config"
-    }
-
     static func withheldReason(_ target: String) -> String {
         "the camera redirects to \(target), which asks for a password. The one of the config is for the configured "
             + "address alone and is not sent there. If the camera is there, write that address into the config"
