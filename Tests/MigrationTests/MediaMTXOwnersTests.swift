@@ -77,6 +77,18 @@ import Testing
         #expect(remarkedKeys(imported).filter { $0.hasPrefix("rtmp") } == (remark.map { [$0] } ?? []))
     }
 
+    @Test(arguments: [
+        ("rtsp+http://192.0.2.58:8080/1", "rtsp://192.0.2.58:8080/1"),
+        ("rtsps+http://192.0.2.58/1", "rtsps://192.0.2.58/1"), ("rtsp+https://192.0.2.58/1", "rtsps://192.0.2.58/1"),
+    ])
+    func `RTSP inside HTTP stays inside HTTP`(there: String, here: String) throws {
+        let (imported, configuration) = try imported(
+            "pathDefaults: {rtspTransport: tcp}\npaths: {gate: {source: '\(there)'}}")
+        #expect(imported.cameras.map(\.source) == [here])
+        #expect(configuration.cameras.map(\.source) == [.rtsp(here)])
+        #expect(configuration.cameras.map(\.transport) == [.http])
+    }
+
     @Test func `a multicast group keeps its address, and a remark names the rest`() throws {
         let text = """
             paths:

@@ -17,7 +17,7 @@ struct MediaMTXPath {
             builder.remark("Gatehouse starts no programs; automations and MQTT can react instead", at: value)
         }
         Self.remarkOnSettings(of: node, into: &builder)
-        let address = setting("source")?.text ?? "publisher"
+        let (address, isTunnelled) = Self.withoutTunnel(setting("source")?.text ?? "publisher")
         guard address != "publisher" else {
             builder.add(name: name, at: node, source: "publisher") { $0.recording = recording }
             builder.remark(ConfigurationBuilder.publisherRemark, at: node)
@@ -57,10 +57,19 @@ struct MediaMTXPath {
             case "udp": camera.transport = "udp"
             default: break
             }
+            if isTunnelled { camera.transport = "http" }
         }
         if (setting("rtspTransport") ?? setting("sourceProtocol"))?.text == "multicast" {
             builder.remark("multicast is not possible; transport is auto", at: node)
         }
+    }
+
+    /// An address of RTSP inside HTTP (`rtsp+http://`) as Gatehouse reads it with the transport `http`; any other one as it is.
+    private static func withoutTunnel(_ address: String) -> (address: String, isTunnelled: Bool) {
+        guard let scheme = CameraSource.scheme(of: address[...]),
+            let plain = ["rtsp+http": "rtsp", "rtsps+http": "rtsps", "rtsp+https": "rtsps"][scheme]
+        else { return (address, false) }
+        return (plain + address.dropFirst(scheme.count), true)
     }
 
     /// What is said about sources that only MediaMTX has.
