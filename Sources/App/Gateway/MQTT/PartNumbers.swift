@@ -1,4 +1,5 @@
 import Logging
+import MQTTDevices
 
 /// The numbers of the parts of devices on the broker, which are kept so that a part is the same endpoint in each run.
 struct PartNumbers: Sendable {
@@ -7,8 +8,8 @@ struct PartNumbers: Sendable {
 
     private let directory: StateDirectory?
     private let logger: Logger
-    /// By the parts' names, of each device.
-    private(set) var numbers: [String: [String: Int]] = [:]
+    /// The numbers, and which devices are gone.
+    private(set) var numbers = MQTTPartNumbers()
     /// Whether the file could not be read and holds the numbers that count.
     private var isFileInTheWay = false
     /// Whether the file was damaged and has another name now, so that none holds the numbers.
@@ -23,7 +24,7 @@ struct PartNumbers: Sendable {
 
     /// Reads what is kept. Without a file that can be used, the numbers stay as they are.
     mutating func read() {
-        guard let file = directory?.readJSON([String: [String: Int]].self, from: Self.fileName) else { return }
+        guard let file = directory?.readJSON(MQTTPartNumbers.self, from: Self.fileName) else { return }
         isFileInTheWay = file.isInTheWay
         isFileLost = file.failure != nil && !file.isInTheWay
         if let kept = file.value { numbers = kept }
@@ -34,7 +35,7 @@ struct PartNumbers: Sendable {
     }
 
     /// Keeps new numbers. A file that could not be read is not overwritten.
-    mutating func keep(_ new: [String: [String: Int]]) {
+    mutating func keep(_ new: MQTTPartNumbers) {
         guard new != numbers || isFileLost else { return }
         numbers = new
         guard let directory, !isFileInTheWay else { return }

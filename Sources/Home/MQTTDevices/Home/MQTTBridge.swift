@@ -67,7 +67,7 @@ public actor MQTTBridge {
     ///   - keys: the devices of an earlier run, by their identifiers.
     /// - Throws: ``BrokerFailure`` if the settings cannot be used.
     public init(
-        settings: Settings, partNumbers: [String: [String: Int]] = [:], keys: [String: String] = [:],
+        settings: Settings, partNumbers: MQTTPartNumbers = .init(), keys: [String: String] = [:],
         observers: Observers
     ) throws(BrokerFailure) {
         self.settings = settings
@@ -245,7 +245,7 @@ public actor MQTTBridge {
     }
 
     /// The numbers of the parts of devices, for the next run.
-    public var partNumbers: [String: [String: Int]] { home.partNumbers }
+    public var partNumbers: MQTTPartNumbers { home.partNumbers }
 }
 
 /// How a bridge to a broker is.

@@ -18,7 +18,7 @@ extension MQTTHome {
             return left < right
         }
         guard let first = order.first, let main = used.first?.record.described.device else { return nil }
-        let numbers = numbers(of: order, in: partNumbers[record.key] ?? [:])
+        let numbers = numbers(of: order, in: partNumbers.numbers[record.key] ?? [:])
         var endpoints: [MQTTEndpoint] = []
         var endpointOfEntity: [String: Int] = [:]
         for part in order {
@@ -64,17 +64,6 @@ extension MQTTHome {
         return numbers
     }
 
-    /// Keeps the numbers of a device's parts, unless all devices together have too many.
-    private mutating func keep(_ numbers: [String: Int], of key: String) {
-        let before = partNumbers[key]
-        let total = keptNumbers - (before?.count ?? 0) + numbers.count
-        guard before != nil || partNumbers.count < Self.maximumPartNumbers,
-            total <= max(keptNumbers, Self.maximumKeptNumbers)
-        else { return }
-        partNumbers[key] = numbers
-        keptNumbers = total
-    }
-
     private var zigbeeTopic: String? { settings.zigbee2mqttPrefix.map { ZigbeeDevices(prefix: $0).topic } }
 
     /// Whether a part can be reached: if one of its entities can, the device can.
@@ -99,11 +88,14 @@ extension MQTTHome {
             } else {
                 devices[key] = record
             }
-            if wasReported { effects.reports.append(.removed(key: key)) }
+            if wasReported {
+                partNumbers.depart(key)
+                effects.reports.append(.removed(key: key))
+            }
             return
         }
         record.endpoints = endpoints
-        keep(numbers, of: key)
+        partNumbers.keep(numbers, of: key)
         let before = record.reported
         record.reported = device
         devices[key] = record

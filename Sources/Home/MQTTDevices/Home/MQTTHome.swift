@@ -40,11 +40,6 @@ public struct MQTTHome: Sendable {
     static let longestSettling = Duration.seconds(5)
     /// The space for all descriptions, in bytes.
     static let maximumDescriptions = 64 << 20
-    /// The maximum number of devices whose parts keep their numbers. Otherwise a broker could fill the memory with
-    /// names.
-    static let maximumPartNumbers = 10_000
-    /// How many part numbers are kept for all devices together. They are also in the state folder.
-    static let maximumKeptNumbers = 32_768
     /// How many part numbers a device keeps, including those of parts that are gone. A message can describe 256 parts.
     static let maximumNumberedParts = 1_024
     /// How many identifiers a device keeps that nothing names any more.
@@ -73,11 +68,8 @@ public struct MQTTHome: Sendable {
     var readers: [String: Set<String>] = [:]
     /// The devices whose descriptions have not settled.
     var unsettled: Set<String> = []
-    /// The number of each part of each device, by their names. They stay when a device is removed, because it may
-    /// return.
-    public internal(set) var partNumbers: [String: [String: Int]]
-    /// How many part numbers are kept now.
-    var keptNumbers: Int
+    /// The number of each part of each device.
+    public internal(set) var partNumbers: MQTTPartNumbers
     /// Whether the broker is connected. Without it, nothing can be reached.
     var isConnected = false
     /// What was read, and what could not be read.
@@ -88,11 +80,11 @@ public struct MQTTHome: Sendable {
     ///   - partNumbers: the numbers that an earlier run assigned to the parts of devices.
     ///   - keys: the devices of an earlier run, by their identifiers.
     public init(
-        settings: Settings = Settings(), partNumbers: [String: [String: Int]] = [:], keys: [String: String] = [:]
+        settings: Settings = Settings(), partNumbers: MQTTPartNumbers = .init(), keys: [String: String] = [:]
     ) {
         self.settings = settings
         self.partNumbers = partNumbers
-        keptNumbers = partNumbers.values.reduce(0) { $0 + $1.count }
+        self.partNumbers.begin(with: Set(keys.values))
         self.keys = keys
     }
 
@@ -328,6 +320,8 @@ public struct MQTTHome: Sendable {
             remove(id, at: now, &effects)
         }
         report(key, &effects)
+        // Also if nothing has described it in this run.
+        partNumbers.depart(key)
         return effects
     }
 
