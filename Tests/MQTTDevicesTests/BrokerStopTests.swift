@@ -53,6 +53,36 @@ import Transport
         #expect(losses.withLock { $0 } == 0)
     }
 
+    @Test func `a connection that ends before its thread knows of the stop is not lost`() throws {
+        let broker = try ScriptedBroker()
+        let (isConnected, hasEnded, losses) = (Latch(), Latch(), Locked(0))
+        var connection: BrokerConnection? = try Self.connection(to: broker, ended: hasEnded) { event in
+            switch event {
+            case .connected: isConnected.set()
+            case .lost: losses.withLock { $0 += 1 }
+            case .messages: break
+            }
+        }
+        connection?.start()
+        try broker.accept()
+        broker.acknowledge()
+        try #require(isConnected.wait(atMost: .seconds(60)))
+        connection?.leave()
+        // The thread sees the end of the connection. It has not been told to end.
+        broker.hangUp()
+        var state = connection?.state
+        for _ in 0..<60_000 {
+            guard case .connected? = state else { break }
+            Latch().wait(atMost: .milliseconds(1))
+            state = connection?.state
+        }
+        #expect(state == BrokerState.stopped)
+        connection?.stop()
+        connection = nil
+        #expect(hasEnded.wait(atMost: .seconds(60)))
+        #expect(losses.withLock { $0 } == 0)
+    }
+
     @Test func `a thread that is stopped while its connection begins ends`() throws {
         // The stop comes before the thread runs, while it connects, or while it waits for the broker.
         for _ in 0..<50 {

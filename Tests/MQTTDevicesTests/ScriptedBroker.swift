@@ -46,6 +46,9 @@ final class ScriptedBroker {
         #expect(send(connection, [0x20, 2, 0, 0] as [UInt8], 4, 0) == 4)
     }
 
+    /// Ends the connection.
+    func hangUp() { shutdown(connection, Int32(SHUT_RDWR)) }
+
     /// What comes next, empty at the end of the connection; nil if nothing comes in time.
     func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 256)

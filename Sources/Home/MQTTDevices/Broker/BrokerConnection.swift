@@ -41,6 +41,8 @@ public final class BrokerConnection: @unchecked Sendable {
         var phase = BrokerState.connecting
         /// Whether the library's client may be used.
         var isOpen = true
+        /// Whether ``leave()`` was called, so that the end of the connection is not a loss.
+        var isLeaving = false
         /// How many threads use it at the moment.
         var users = 0
         var subscriptions: Set<String> = []
@@ -127,10 +129,16 @@ public final class BrokerConnection: @unchecked Sendable {
 
     /// Ends the connection. The broker does not publish the last will.
     public func stop() {
-        // The thread must not be woken before it can see that this is a stop.
-        withClient(wakes: false) { mosquitto_disconnect($0) }
+        leave()
         stopping.set()
         wait.signal()
+    }
+
+    /// Takes leave of the broker. The thread may see that the connection has ended before ``stop()`` tells it to end.
+    func leave() {
+        shared.withLock { $0.isLeaving = true }
+        // The thread must not be woken before it can see that this is a stop.
+        withClient(wakes: false) { mosquitto_disconnect($0) }
     }
 
     /// How the connection is.
@@ -156,8 +164,11 @@ public final class BrokerConnection: @unchecked Sendable {
         var random = RandomSource.system
         while !isStopping {
             let failure = connectAndServe(&delay)
-            guard !isStopping else { break }
-            let isNew = shared.withLock { state in
+            let loss = shared.withLock { state -> Bool? in
+                guard !state.isLeaving else {
+                    state.phase = .stopped
+                    return nil
+                }
                 state.outgoing = [:]
                 state.sentEarly = []
                 state.outgoingBytes = 0
@@ -168,7 +179,12 @@ public final class BrokerConnection: @unchecked Sendable {
                 state.phase = .lost(since: Date(), failure)
                 return true
             }
-            if isNew { report(.lost(failure)) }
+            guard let isNewLoss = loss else {
+                // ``stop()`` sets it next.
+                stopping.wait()
+                break
+            }
+            if isNewLoss { report(.lost(failure)) }
             stopping.wait(atMost: delay.next(&random))
         }
         let isUsed = shared.withLock { state in
