@@ -152,7 +152,11 @@ public struct MQTTHome: Sendable {
         guard !message.payload.isEmpty else { return forget(message.topic, at: now, &effects) }
         guard admit(message, upTo: longest) != nil else { return }
         do throws(DiscoveryProblem) {
-            guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
+            let json: JSONValue
+            switch payload.reading {
+            case .success(let value): json = value
+            case .failure(let failure): throw DiscoveryProblem(failure.description)
+            }
             let described = try read(json)
             var (added, values) = (0, 0)
             for case .success(let entity) in described {

@@ -11,23 +11,13 @@ public enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
 }
 
-/// A text that is not JSON.
+/// A text that is not JSON, or too much of it.
 public struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with it.
     public let description: String
 }
 
 extension JSONValue {
-    /// Reads a text.
-    /// - Throws: ``JSONFailure`` when it is not JSON, or is nested more than 512 deep.
-    public init(parsing data: Data) throws(JSONFailure) {
-        do {
-            self = try JSONDecoder().decode(JSONValue.self, from: data)
-        } catch {
-            throw JSONFailure(description: "is not JSON")
-        }
-    }
-
     /// The value as JSON text. Keys are sorted, so that equal values give equal texts.
     public var data: Data {
         let encoder = JSONEncoder()

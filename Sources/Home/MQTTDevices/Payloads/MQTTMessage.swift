@@ -52,18 +52,29 @@ final class MQTTPayload {
     let isRetained: Bool
     /// The work that the templates of all its readers may do.
     let effort = TemplateEffort(TemplateEffort.mostOfMessage)
-    private var parsed: JSONValue??
+    private var known: Result<JSONValue, JSONFailure>?
 
     init(_ message: MQTTMessage) {
         text = String(decoding: message.payload, as: UTF8.self)
         isRetained = message.isRetained
     }
 
-    /// The payload as JSON; nil if it is not JSON.
+    /// The payload as JSON; nil if it cannot be read.
     var json: JSONValue? {
-        if let parsed { return parsed }
-        let value = try? JSONValue(parsing: Data(text.utf8))
-        parsed = .some(value)
+        guard case .success(let value) = reading else { return nil }
         return value
+    }
+
+    /// The payload as JSON, or why it cannot be read.
+    var reading: Result<JSONValue, JSONFailure> {
+        if let known { return known }
+        let result: Result<JSONValue, JSONFailure>
+        do throws(JSONFailure) {
+            result = .success(try JSONValue(parsing: Data(text.utf8)))
+        } catch {
+            result = .failure(error)
+        }
+        known = result
+        return result
     }
 }
