@@ -307,6 +307,36 @@ import Transport
         #expect(table.devices.first?.identifiers == ["mac:1", "other"])
     }
 
+    @Test(arguments: ["", #"{"cmd_t":"c","uniq_id":"other","dev":{"ids":"other"}}"#])
+    func `what has moved to other topics stays when the old ones are cleared or describe something else`(
+        last: String
+    ) {
+        var table = HomeOnTable()
+        let plug = #"{"cmd_t":"c","stat_t":"s","uniq_id":"plug","dev":{"ids":"plug"}}"#
+        let phone = #"{"stat_t":"p","uniq_id":"phone","name":"Phone"}"#
+        for topic in ["old", "new"] {
+            table.receive("homeassistant/switch/\(topic)/config", plug)
+            table.receive("homeassistant/device_tracker/\(topic)/config", phone)
+        }
+        table.settle()
+        table.receive("homeassistant/switch/old/config", last)
+        table.receive("homeassistant/device_tracker/old/config", "")
+        table.settle()
+        #expect(table.devices.contains { $0.key == "plug" })
+        #expect(table.home.trackers.count == 1)
+        table.receive("s", "ON")
+        #expect(table.values("plug")["OnOff", "onOff"] == true)
+        for topic in ["old", "new"] {
+            table.receive("homeassistant/switch/\(topic)/config", "")
+            table.receive("homeassistant/device_tracker/\(topic)/config", "")
+        }
+        table.settle()
+        #expect(table.devices.isEmpty)
+        #expect(table.home.trackers.isEmpty)
+        #expect(table.home.describedBytes == 0)
+        #expect(table.subscriptions == HomeOnTable().subscriptions)
+    }
+
     @Test func `without a broker nothing can be reached`() {
         var table = HomeOnTable()
         table.receive(

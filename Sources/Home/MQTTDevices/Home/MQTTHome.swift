@@ -207,7 +207,9 @@ public struct MQTTHome: Sendable {
             case .failure(let problem): counts.refuse(topic, problem.description)
             }
         }
-        for id in (before?.entities ?? []).subtracting(ids).sorted() { remove(id, at: now, &effects) }
+        for id in (before?.entities ?? []).subtracting(ids).sorted() where describes(topic, id) {
+            remove(id, at: now, &effects)
+        }
         describedBytes += size - (before?.size ?? 0)
         descriptions[topic] = (ids, size, message.connection)
     }
@@ -300,7 +302,13 @@ public struct MQTTHome: Sendable {
         counts.clearRefusals(of: topic)
         guard let before = descriptions.removeValue(forKey: topic) else { return }
         describedBytes -= before.size
-        for id in before.entities.sorted() { remove(id, at: now, &effects) }
+        for id in before.entities.sorted() where describes(topic, id) { remove(id, at: now, &effects) }
+    }
+
+    /// Whether an entity is as this topic describes it. A device that moves to other topics is described there first, and then
+    /// removed here.
+    private func describes(_ topic: String, _ id: String) -> Bool {
+        (entities[id]?.topic ?? trackers[id]?.topic) == topic
     }
 
     /// Whether a description of a device has come over this connection to the broker. One that has not may have been removed
