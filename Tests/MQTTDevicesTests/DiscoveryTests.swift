@@ -307,6 +307,17 @@ import Transport
         #expect(table.devices.first?.identifiers == ["mac:1", "other"])
     }
 
+    @Test func `a device that is gone is forgotten with all identifiers of earlier runs`() {
+        var table = HomeOnTable()
+        table.home = MQTTHome(keys: ["mac:1": "plug", "mac:2": "plug", "plug": "plug", "lamp": "lamp"])
+        table.receive("homeassistant/switch/plug/config", #"{"cmd_t":"c","uniq_id":"p","dev":{"ids":["mac:1","new"]}}"#)
+        table.settle()
+        table.receive("homeassistant/switch/plug/config", "")
+        table.settle()
+        #expect(table.devices.isEmpty)
+        #expect(table.home.keys == ["lamp": "lamp"])
+    }
+
     @Test(arguments: ["", #"{"cmd_t":"c","uniq_id":"other","dev":{"ids":"other"}}"#])
     func `what has moved to other topics stays when the old ones are cleared or describe something else`(
         last: String
@@ -335,6 +346,24 @@ import Transport
         #expect(table.home.trackers.isEmpty)
         #expect(table.home.describedBytes == 0)
         #expect(table.subscriptions == HomeOnTable().subscriptions)
+    }
+
+    @Test func `every device settles at a deadline, however the descriptions overlap`() {
+        var table = HomeOnTable()
+        for number in 0..<40 {
+            let device = number % 4
+            table.receive(
+                "homeassistant/switch/\(device)/config",
+                #"{"cmd_t":"c\#(number)","uniq_id":"u\#(device)","dev":{"ids":"d\#(device)"}}"#)
+            table.now += .milliseconds(20 * device)
+        }
+        for _ in 0..<20 {
+            guard let deadline = table.home.nextDeadline else { break }
+            table.now = max(table.now, deadline)
+            table.take(table.home.handleDeadline(at: table.now))
+        }
+        #expect(table.home.nextDeadline == nil)
+        #expect(table.devices.map(\.key) == ["d0", "d1", "d2", "d3"])
     }
 
     @Test func `without a broker nothing can be reached`() {

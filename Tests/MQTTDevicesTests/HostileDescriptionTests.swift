@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import MQTTDevices
@@ -22,7 +23,7 @@ import Testing
         table.receive("homeassistant/switch/a/config", message)
         table.settle()
         #expect(table.devices.map(\.key) == ["d"])
-        #expect(table.home.describedBytes == MQTTHome.descriptionOverhead + message.utf8.count + 51 * 1_000)
+        #expect(table.home.describedBytes == MQTTHome.entityOverhead + message.utf8.count + 51 * 1_000)
         table.receive("homeassistant/switch/a/config", "")
         #expect(table.home.describedBytes == 0)
     }
@@ -33,6 +34,32 @@ import Testing
         let message = #"{"cmd_t":"c","note":[\#(zeros)],"uniq_id":"u","dev":{"ids":"d"}}"#
         table.receive("homeassistant/switch/a/config", message)
         #expect(table.home.describedBytes == message.utf8.count + 2_005 * MQTTHome.valueOverhead)
+    }
+
+    /// A message that describes switches of the device `a`.
+    private static func switches(_ count: Int, _ name: String) -> String {
+        let parts = (0..<count).map { #""s\#($0)":{"p":"switch","cmd_t":"c","uniq_id":"\#(name)\#($0)"}"# }
+        return #"{"dev":{"ids":"a"},"cmps":{\#(parts.joined(separator: ","))}}"#
+    }
+
+    @Test func `each of the small entities of a message takes up the space that it needs`() {
+        var table = HomeOnTable()
+        let message = Self.switches(100, "x")
+        table.receive("homeassistant/device/a/config", message)
+        #expect(table.home.describedBytes == message.utf8.count + 100 * MQTTHome.entityOverhead)
+    }
+
+    @Test func `a device has a limited number of entities, whichever topics describe them`() {
+        var table = HomeOnTable()
+        for topic in 0..<5 { table.receive("homeassistant/device/t\(topic)/config", Self.switches(256, "\(topic)x")) }
+        table.settle()
+        #expect(table.devices.map(\.endpoints.count) == [MQTTHome.maximumEntities])
+        #expect(table.home.counts.refused.map(\.reason) == ["the device has more than 1024 entities"])
+        // One that is known may change.
+        table.receive(
+            "homeassistant/device/t0/config", Self.switches(256, "0x").replacingOccurrences(of: "\"c\"", with: "\"d\""))
+        #expect(table.home.entities["switch.0x7"]?.topic == "homeassistant/device/t0/config")
+        #expect(table.home.entities.count == MQTTHome.maximumEntities)
     }
 
     @Test func `an entity with a name of many kilobytes is refused and not remembered`() {

@@ -83,7 +83,10 @@ extension MQTTHome {
             record.reported = nil
             record.endpoints = [:]
             if record.entities.isEmpty {
-                for (identifier, owner) in keys where owner == key { keys[identifier] = nil }
+                let earlier = earlierIdentifiers.removeValue(forKey: key) ?? []
+                for identifier in record.identifiers.union(earlier + [key]) where keys[identifier] == key {
+                    keys[identifier] = nil
+                }
                 devices[key] = nil
             } else {
                 devices[key] = record
@@ -107,13 +110,11 @@ extension MQTTHome {
         guard var record = devices[key], var reported = record.reported, let (device, _, _) = device(record) else {
             return
         }
+        let answers = Dictionary(device.endpoints.map { ($0.number, $0.isReachable) }) { first, _ in first }
         for (position, endpoint) in reported.endpoints.enumerated() {
-            guard let current = device.endpoints.first(where: { $0.number == endpoint.number }),
-                current.isReachable != endpoint.isReachable
-            else { continue }
-            reported.endpoints[position].isReachable = current.isReachable
-            effects.reports.append(
-                .reachability(key: key, endpoint: endpoint.number, isReachable: current.isReachable))
+            guard let isReachable = answers[endpoint.number], isReachable != endpoint.isReachable else { continue }
+            reported.endpoints[position].isReachable = isReachable
+            effects.reports.append(.reachability(key: key, endpoint: endpoint.number, isReachable: isReachable))
         }
         record.reported = reported
         devices[key] = record

@@ -42,10 +42,12 @@ public struct MQTTHome: Sendable {
     static let maximumDescriptions = 64 << 20
     /// How many part numbers a device keeps, including those of parts that are gone. A message can describe 256 parts.
     static let maximumNumberedParts = 1_024
+    /// How many entities a device may have. The largest devices have some hundred.
+    static let maximumEntities = 1_024
     /// How many identifiers a device keeps that nothing names any more.
     static let maximumFormerIdentifiers = 256
-    /// How many bytes a description takes besides its text, at least.
-    static let descriptionOverhead = 4 << 10
+    /// How many bytes an entity takes besides its text, at least. A description takes those of one entity, even if it has none.
+    static let entityOverhead = 4 << 10
     /// How many bytes a JSON value takes besides its text. In the text, it may have only two.
     static let valueOverhead = 64
     /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
@@ -60,6 +62,8 @@ public struct MQTTHome: Sendable {
     var devices: [String: DeviceRecord] = [:]
     /// The device of each identifier.
     var keys: [String: String] = [:]
+    /// The identifiers that an earlier run knew, by device.
+    var earlierIdentifiers: [String: [String]]
     /// The entities that each discovery topic describes, the size of its payload, and the connection over which it came.
     var descriptions: [String: (entities: Set<String>, size: Int, connection: UInt64)] = [:]
     var describedBytes = 0
@@ -68,12 +72,15 @@ public struct MQTTHome: Sendable {
     var readers: [String: Set<String>] = [:]
     /// The devices whose descriptions have not settled.
     var unsettled: Set<String> = []
+    /// When the first of them settles, at the earliest. To look for it after each message would take long while many devices are
+    /// described.
+    private var firstSettling: Instant?
     /// The number of each part of each device.
     public internal(set) var partNumbers: MQTTPartNumbers
     /// Whether the broker is connected. Without it, nothing can be reached.
     var isConnected = false
     /// What was read, and what could not be read.
-    public private(set) var counts = MQTTCounts()
+    public internal(set) var counts = MQTTCounts()
 
     /// A home in which nothing is known.
     /// - Parameters:
@@ -84,8 +91,9 @@ public struct MQTTHome: Sendable {
     ) {
         self.settings = settings
         self.partNumbers = partNumbers
-        self.partNumbers.begin(with: Set(keys.values))
         self.keys = keys
+        earlierIdentifiers = Dictionary(grouping: keys.keys) { keys[$0] ?? $0 }
+        self.partNumbers.begin(with: Set(keys.values))
     }
 
     private var zigbee: ZigbeeDevices? { settings.zigbee2mqttPrefix.map(ZigbeeDevices.init) }
@@ -118,7 +126,11 @@ public struct MQTTHome: Sendable {
                 message.topic, "has \(message.payload.count) bytes; at most \(Self.longestState) are read of a state")
             return effects
         }
-        for id in readers.sorted() { read(payload, from: message.topic, for: id, at: now, &effects) }
+        let ids = readers.sorted()
+        // A device with many entities is looked at once.
+        let affected = Set(ids.compactMap { readAvailability(payload, from: message.topic, for: $0) })
+        for key in affected.sorted() { reportReachability(of: key, &effects) }
+        for id in ids { read(payload, from: message.topic, for: id, at: now, &effects) }
         return effects
     }
 
@@ -129,11 +141,12 @@ public struct MQTTHome: Sendable {
             unsettled.remove(key)
             report(key, &effects)
         }
+        firstSettling = unsettled.compactMap { devices[$0]?.settles }.min()
         return effects
     }
 
-    /// When ``handleDeadline(at:)`` has something to do.
-    public var nextDeadline: Instant? { unsettled.lazy.compactMap { devices[$0]?.settles }.min() }
+    /// When ``handleDeadline(at:)`` may have something to do.
+    public var nextDeadline: Instant? { firstSettling }
 
     /// Handles that the broker was connected or lost.
     public mutating func connectionChanged(isConnected: Bool) -> Effects {
@@ -158,13 +171,15 @@ public struct MQTTHome: Sendable {
             case .failure(let failure): throw DiscoveryProblem(failure.description)
             }
             let described = try read(json)
-            var (added, values) = (0, 0)
+            var (count, added, values) = (0, 0, 0)
             for case .success(let entity) in described {
+                count += 1
                 added += entity.configuration.addedBytes
                 values += entity.configuration.valueCount
             }
-            guard let size = admit(message, adding: added, values: values, upTo: longest) else { return }
-            adopt(described, from: message, size, at: now, &effects)
+            if let size = admit(message, entities: count, adding: added, values: values, upTo: longest) {
+                adopt(described, from: message, size, at: now, &effects)
+            }
         } catch {
             counts.refuse(message.topic, error.description)
         }
@@ -172,12 +187,14 @@ public struct MQTTHome: Sendable {
 
     /// The space that a description takes; nil if there is not enough.
     /// - Parameters:
+    ///   - entities: how many entities it describes.
     ///   - added: the bytes that its base topic adds.
     ///   - values: how many values are kept of it.
     private mutating func admit(
-        _ message: MQTTMessage, adding added: Int = 0, values: Int = 0, upTo longest: Int
+        _ message: MQTTMessage, entities: Int = 1, adding added: Int = 0, values: Int = 0, upTo longest: Int
     ) -> Int? {
-        let size = message.payload.count + added + max(Self.descriptionOverhead, values * Self.valueOverhead)
+        let besides = max(max(entities, 1) * Self.entityOverhead, values * Self.valueOverhead)
+        let size = message.payload.count + added + besides
         let others = describedBytes - (descriptions[message.topic]?.size ?? 0)
         guard message.payload.count <= longest, others + size <= Self.maximumDescriptions else {
             counts.refuse(
@@ -240,12 +257,21 @@ public struct MQTTHome: Sendable {
                 listen(to: [tracker.topic], described.id, &effects)
                 return true
             case .entity(let entity):
+                try requireRoom(for: described)
                 add(entity, described, from: topic, at: now, &effects)
                 return true
             }
         } catch {
             counts.refuse(topic, error.description)
             return false
+        }
+    }
+
+    /// - Throws: ``DiscoveryProblem`` if an entity's device has too many others.
+    private func requireRoom(for described: DiscoveredEntity) throws(DiscoveryProblem) {
+        let others = devices[key(of: described.device)]?.entities ?? []
+        guard others.count < Self.maximumEntities || others.contains(described.id) else {
+            throw DiscoveryProblem("the device has more than \(Self.maximumEntities) entities")
         }
     }
 
@@ -275,6 +301,8 @@ public struct MQTTHome: Sendable {
     private mutating func unsettle(_ key: String, at now: Instant) {
         devices[key]?.unsettle(at: now)
         unsettled.insert(key)
+        guard let settles = devices[key]?.settles else { return }
+        firstSettling = min(firstSettling ?? settles, settles)
     }
 
     /// The device that a description means: one that shares an identifier with it, or a new one.
@@ -366,55 +394,5 @@ public struct MQTTHome: Sendable {
             effects.endedSubscriptions.insert(topic)
             effects.subscriptions.remove(topic)
         }
-    }
-
-    // MARK: Messages
-
-    private mutating func read(
-        _ payload: MQTTPayload, from topic: String, for id: String, at now: Instant, _ effects: inout Effects
-    ) {
-        if var tracker = trackers[id] {
-            do throws(UnreadablePayload) {
-                guard let isHome = try tracker.tracker.isHome(payload), tracker.isHome != isHome else { return }
-                tracker.isHome = isHome
-                trackers[id] = tracker
-                effects.reports.append(.presence(tracker.reported, isHome: isHome))
-            } catch {
-                counts.couldNotRead(topic, error.description)
-            }
-            return
-        }
-        guard var record = entities[id] else { return }
-        let wasReachable = record.isReachable
-        record.described.availability.read(payload, from: topic, into: &record.availability)
-        var reading = EntityReading()
-        if record.entity.topics.contains(topic) {
-            do throws(UnreadablePayload) {
-                reading = try record.entity.read(payload, from: topic, with: record.known)
-            } catch {
-                counts.couldNotRead(topic, error.description)
-            }
-        }
-        let changed = reading.values.difference(to: record.known)
-        record.known.merge(changed)
-        let events = reading.events.filter { record.isNew($0, payload.text, at: now) }
-        let isReachable = record.isReachable
-        entities[id] = record
-        guard let device = devices[record.deviceKey], let endpoint = device.endpoint(of: id) else { return }
-        if isReachable != wasReachable { reportReachability(of: device.key, &effects) }
-        if !changed.isEmpty {
-            effects.reports.append(.values(key: device.key, endpoint: endpoint, changed))
-        }
-        effects.reports += events.map { .event(key: device.key, endpoint: endpoint, $0) }
-    }
-
-    /// Adopts attributes that a command has changed, for a device that does not report them.
-    mutating func adopt(_ values: TraitValues, for id: String, _ effects: inout Effects) {
-        guard var record = entities[id], let device = devices[record.deviceKey] else { return }
-        let changed = values.difference(to: record.known)
-        record.known.merge(changed)
-        entities[id] = record
-        guard !changed.isEmpty, let endpoint = device.endpoint(of: id) else { return }
-        effects.reports.append(.values(key: device.key, endpoint: endpoint, changed))
     }
 }
