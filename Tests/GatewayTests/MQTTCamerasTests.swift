@@ -208,6 +208,43 @@ import Transport
         await following.value
     }
 
+    @Test func `without a store, a camera that leaves takes along nothing below earlier prefixes`() async {
+        // Its identifier is its key, which another program may use there too.
+        let hub = makeHub()
+        let cameras = makeCameras(hub, formerPrefixes: ["zigbee2mqtt"])
+        let following = Task { await cameras.follow() }
+        _ = await texts { $0.contains { $0.hasPrefix("gatehouse/door/availability") } }
+        await hub.setDevices([], drivers: [])
+        let end = "homeassistant/device/gatehouse_door/config "
+        let texts = await texts { $0.contains(end) }
+        #expect(texts.contains("gatehouse/door/availability "))
+        #expect(texts.last == end)
+        #expect(!texts.contains { $0.hasPrefix("zigbee2mqtt/") })
+        following.cancel()
+        await following.value
+    }
+
+    @Test func `a camera that leaves at once after a new connection leaves nothing on the broker`() async {
+        let hub = makeHub()
+        let cameras = makeCameras(hub)
+        let following = Task { await cameras.follow() }
+        _ = await texts { $0.contains { $0.hasPrefix("gatehouse/door/availability") } }
+        sent.withLock { $0 = [] }
+        async let connection: Void = cameras.publishEverything()
+        await hub.setDevices([], drivers: [])
+        await connection
+        let end = "homeassistant/device/gatehouse_door/config "
+        _ = await texts { $0.contains(end) }
+        // What the broker retains in the end.
+        var retained: [String: Data] = [:]
+        for publication in sent.withLock({ $0 }) where publication.isRetained {
+            retained[publication.topic] = publication.payload
+        }
+        #expect(retained.filter { !$0.value.isEmpty }.keys.sorted() == ["gatehouse/status"])
+        following.cancel()
+        await following.value
+    }
+
     @Test func `a broker that is configured while a camera records learns of it`() async {
         let hub = makeHub()
         await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))
