@@ -307,6 +307,28 @@ import Transport
         #expect(table.devices.first?.identifiers == ["mac:1", "other"])
     }
 
+    @Test func `a device leaves when its description is removed at once after it came with a new connection`() {
+        let plug = #"{"cmd_t":"c","uniq_id":"p","dev":{"ids":"plug"}}"#
+        func reports(_ table: inout HomeOnTable) -> [MQTTDeviceReport] {
+            table.connectionChanged(isConnected: false)
+            table.connectionChanged(isConnected: true)
+            _ = table.takeReports()
+            table.receive("homeassistant/switch/plug/config", plug, isRetained: true)
+            table.receive("homeassistant/switch/plug/config", "")
+            table.settle()
+            return table.takeReports()
+        }
+        var table = HomeOnTable()
+        table.receive("homeassistant/switch/plug/config", plug)
+        table.settle()
+        #expect(reports(&table) == [.removed(key: "plug")])
+        #expect(reports(&table).isEmpty, "the home does not have it any more")
+        // The home has it from an earlier run.
+        table.home = MQTTHome(keys: ["plug": "plug"])
+        #expect(reports(&table) == [.removed(key: "plug")])
+        #expect(reports(&table).isEmpty)
+    }
+
     @Test func `a device that is gone is forgotten with all identifiers of earlier runs`() {
         var table = HomeOnTable()
         table.home = MQTTHome(keys: ["mac:1": "plug", "mac:2": "plug", "plug": "plug", "lamp": "lamp"])

@@ -79,19 +79,21 @@ extension MQTTHome {
         guard var record = devices[key] else { return }
         record.settle()
         guard let (device, endpoints, numbers) = device(record) else {
-            let wasReported = record.reported != nil
+            var isNews = record.reported != nil
             record.reported = nil
             record.endpoints = [:]
             if record.entities.isEmpty {
-                let earlier = earlierIdentifiers.removeValue(forKey: key) ?? []
-                for identifier in record.identifiers.union(earlier + [key]) where keys[identifier] == key {
+                let earlier = earlierIdentifiers.removeValue(forKey: key)
+                // The home still has a device of an earlier run, although this run has not reported it yet.
+                if earlier != nil { isNews = true }
+                for identifier in record.identifiers.union((earlier ?? []) + [key]) where keys[identifier] == key {
                     keys[identifier] = nil
                 }
                 devices[key] = nil
             } else {
                 devices[key] = record
             }
-            if wasReported {
+            if isNews {
                 partNumbers.depart(key)
                 effects.reports.append(.removed(key: key))
             }
