@@ -72,6 +72,17 @@ import Transport
         #expect(queue.counts.dropped == 100, "quiet topics make room")
     }
 
+    @Test func `topics without end cause at most four searches for quiet ones in a second`() {
+        var queue = MessageQueue(limits: .init(topics: 100))
+        for number in 0..<100 { queue.add(message("t\(number)", number), at: .zero) }
+        // Two seconds later they are quiet.
+        queue.add(message("early", 1), at: .zero + .milliseconds(1_900))
+        queue.add(message("soon", 1), at: .zero + .milliseconds(2_100))
+        #expect(queue.counts.dropped == 2)
+        queue.add(message("late", 1), at: .zero + .milliseconds(2_150))
+        #expect(queue.counts.dropped == 2)
+    }
+
     @Test func `the wait before the next attempt grows to a minute and is never the same for all`() {
         var random = RandomSource.seeded(7)
         var delay = ReconnectDelay()

@@ -32,7 +32,7 @@ def test_the_broker_of_a_gateway_with_a_thousand_descriptors(binary: Path, tmp_p
         eventually(lambda: home.client.get("/v1/mqtt")["state"] == "connected", "the broker is connected")
         broker.publish("homeassistant/switch/plug/config", {"cmd_t": "plug/set", "uniq_id": "plug-1"}, retain=True)
         eventually(lambda: home.client.get("/v1/mqtt")["devices"], "a device is described")
-        eventually(lambda: broker.retained("gatehouse/status") == "online", "the gateway has published that it is there")
+        eventually(lambda: broker.retained("gatehouse/status") == "online", "the gateway says that it is there")
     finally:
         assert home.stop() == 0, home.process.output()[-4000:]
         broker.stop()

@@ -25,6 +25,8 @@ struct MessageQueue: Sendable {
         var dropped: UInt64 = 0
     }
 
+    private static let pauseBetweenSearches = Duration.milliseconds(250)
+
     private struct Lane {
         var tokens: Double
         var refilled: Instant
@@ -40,6 +42,8 @@ struct MessageQueue: Sendable {
     private var bytes = 0
     private var total: (tokens: Double, refilled: Instant?)
     private(set) var counts = Counts()
+    /// When the topics were last searched for quiet ones.
+    private var searched: Instant?
     /// The newest connection over which a retained message came that did not find room.
     private var overflowed: UInt64?
 
@@ -106,6 +110,9 @@ struct MessageQueue: Sendable {
     /// Forgets the topics that have been quiet for so long that their limits are those of a new topic.
     private mutating func makeRoomForLane(at now: Instant) -> Bool {
         guard lanes.count >= limits.topics else { return true }
+        // Each message could be of another topic, and a search costs more than thousands of messages.
+        if let searched, now - searched < Self.pauseBetweenSearches { return false }
+        searched = now
         let rest = limits.topicBurst / limits.topicRate
         lanes = lanes.filter { $0.value.held != nil || Self.seconds(now - $0.value.refilled) < rest }
         return lanes.count < limits.topics
