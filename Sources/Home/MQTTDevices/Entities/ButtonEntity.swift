@@ -1,5 +1,3 @@
-import Foundation
-
 /// A button: `Switch`. It is a momentary switch, and its actions are events.
 struct ButtonEntity: Entity {
     let kind = EntityKind.button
@@ -42,8 +40,7 @@ struct ButtonEntity: Entity {
         _ payload: MQTTPayload, from topic: String, with known: TraitValues
     ) throws(UnreadablePayload) -> EntityReading {
         // A retained message reports something that happened earlier.
-        guard !payload.isRetained, let text = try source.text(payload) else { return EntityReading() }
-        let name = (try? JSONValue(parsing: Data(text.utf8)))?["event_type"]?.string ?? text
+        guard !payload.isRetained, let name = try source.event(payload) else { return EntityReading() }
         guard let gesture = gestures[name] else { return EntityReading() }
         return EntityReading(events: [.button(gesture)])
     }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A doorbell that reports presses: `DoorbellPress`.
 struct EventEntity: Entity {
     let kind = EntityKind.doorbell
@@ -33,8 +31,7 @@ struct EventEntity: Entity {
         _ payload: MQTTPayload, from topic: String, with known: TraitValues
     ) throws(UnreadablePayload) -> EntityReading {
         // A retained message reports something that happened earlier.
-        guard !payload.isRetained, let text = try source.text(payload) else { return EntityReading() }
-        let type = (try? JSONValue(parsing: Data(text.utf8)))?["event_type"]?.string ?? text
+        guard !payload.isRetained, let type = try source.event(payload) else { return EntityReading() }
         guard pressTypes.isEmpty || pressTypes.contains(type) else { return EntityReading() }
         return EntityReading(events: [.doorbellPressed])
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why a message could not be read.
 struct UnreadablePayload: Error, Hashable, CustomStringConvertible {
     /// What is wrong with it.
@@ -27,6 +29,14 @@ struct ValueSource: Sendable, Hashable {
         } catch {
             throw UnreadablePayload("cannot be read: the template \(error)")
         }
+    }
+
+    /// The name of the event in a payload: its text, or the member `event_type` of JSON. Nil if it does not contain one.
+    func event(_ payload: MQTTPayload) throws(UnreadablePayload) -> String? {
+        guard let text = try text(payload) else { return nil }
+        // Thousands of entities may read one long payload. Its JSON is read once.
+        let json = template == nil ? payload.json : (try? JSONValue(parsing: Data(text.utf8)))
+        return json?["event_type"]?.string ?? text
     }
 
     /// The number in a payload.

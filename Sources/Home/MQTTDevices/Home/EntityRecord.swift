@@ -14,7 +14,9 @@ struct EntityRecord: Sendable {
     var availability = Availability.State()
     /// The topics that it reads.
     var topics: Set<String> = []
-    private var newestEvent: (event: EntityEvent, text: String, time: Instant)?
+    /// The newest event, with a hash of the message that reported it. The message may be long, and thousands of entities may have
+    /// one each.
+    private var newestEvent: (event: EntityEvent, message: Int, time: Instant)?
 
     init(described: DiscoveredEntity, entity: any Entity, topic: String, deviceKey: String) {
         self.described = described
@@ -45,10 +47,11 @@ struct EntityRecord: Sendable {
     }
 
     /// Whether an event is new, and not a repeated message: a sender that did not get an answer sends again.
-    mutating func isNew(_ event: EntityEvent, _ text: String, at now: Instant) -> Bool {
-        defer { newestEvent = (event, text, now) }
+    /// - Parameter message: the hash of the message's text.
+    mutating func isNew(_ event: EntityEvent, _ message: Int, at now: Instant) -> Bool {
+        defer { newestEvent = (event, message, now) }
         guard let newest = newestEvent else { return true }
-        return newest.event != event || newest.text != text || now - newest.time > .milliseconds(500)
+        return newest.event != event || newest.message != message || now - newest.time > .milliseconds(500)
     }
 }
 

@@ -38,7 +38,7 @@ extension MQTTHome {
         }
         let changed = reading.values.difference(to: record.known)
         record.known.merge(changed)
-        let events = reading.events.filter { record.isNew($0, payload.text, at: now) }
+        let events = reading.events.filter { record.isNew($0, payload.hash, at: now) }
         entities[id] = record
         guard let device = devices[record.deviceKey], let endpoint = device.endpoint(of: id) else { return }
         if !changed.isEmpty {

@@ -50,6 +50,8 @@ public struct MQTTPublication: Sendable, Hashable {
 final class MQTTPayload {
     let text: String
     let isRetained: Bool
+    /// Tells the text from others in this run.
+    private(set) lazy var hash: Int = text.hashValue
     /// The work that the templates of all its readers may do.
     let effort = TemplateEffort(TemplateEffort.mostOfMessage)
     private var known: Result<JSONValue, JSONFailure>?
