@@ -25,4 +25,42 @@ import Transport
             try #require(broker.receive() == [0x30, 4, 0, 1, 0x74, letter])
         }
     }
+
+    @Test func `a message takes up room until the broker acknowledges it, over the next connection too`() throws {
+        let broker = try ScriptedBroker()
+        let (isConnected, isConnectedAgain, connections) = (Latch(), Latch(), Locked(0))
+        let connection = try BrokerConnection(
+            settings: BrokerSettings(host: "127.0.0.1", port: broker.port), limits: .init(), pause: 86_400_000
+        ) { event in
+            guard case .connected = event else { return }
+            let count = connections.withLock { connections in
+                connections += 1
+                return connections
+            }
+            (count == 1 ? isConnected : isConnectedAgain).set()
+        }
+        connection.start()
+        defer { connection.stop() }
+        try broker.accept()
+        broker.acknowledge()
+        try #require(isConnected.wait(atMost: .seconds(60)))
+        #expect(connection.publish(MQTTPublication(topic: "t", text: "a", qualityOfService: 1)))
+        let message = try #require(broker.receive())
+        try #require(message.count == 8)
+        #expect(connection.counts.outgoingBytes == 2)
+        broker.hangUp()
+        try broker.accept()
+        broker.acknowledge()
+        try #require(isConnectedAgain.wait(atMost: .seconds(60)))
+        #expect(connection.counts.outgoingBytes == 2)
+        // The same again, marked as a duplicate.
+        let again: [UInt8] = [message[0] | 0x08] + message[1...]
+        #expect(broker.receive() == again)
+        broker.acknowledge(message: Array(message[5...6]))
+        for _ in 0..<60_000 {
+            guard connection.counts.outgoingBytes > 0 else { break }
+            Latch().wait(atMost: .milliseconds(1))
+        }
+        #expect(connection.counts.outgoingBytes == 0)
+    }
 }

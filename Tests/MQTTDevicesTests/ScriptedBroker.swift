@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A broker on a socket of this machine. It takes one connection, and says only what a test tells it to say.
+/// A broker on a socket of this machine. It takes one connection at a time, and says only what a test tells it to say.
 final class ScriptedBroker {
     private let listener: Int32
     private var connection: Int32 = -1
@@ -33,8 +33,9 @@ final class ScriptedBroker {
         if connection >= 0 { close(connection) }
     }
 
-    /// Takes the connection, and reads its CONNECT (MQTT 3.1.1, section 3.1).
+    /// Takes the connection, or the next one, and reads its CONNECT (MQTT 3.1.1, section 3.1).
     func accept() throws {
+        if connection >= 0 { close(connection) }
         connection = Glibc.accept(listener, nil, nil)
         try #require(connection >= 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -44,6 +45,12 @@ final class ScriptedBroker {
     /// Accepts the connection: CONNACK (MQTT 3.1.1, section 3.2).
     func acknowledge() {
         #expect(send(connection, [0x20, 2, 0, 0] as [UInt8], 4, 0) == 4)
+    }
+
+    /// Says that a message of quality 1 has arrived: PUBACK (MQTT 3.1.1, section 3.4).
+    func acknowledge(message number: [UInt8]) {
+        let bytes: [UInt8] = [0x40, 2] + number
+        #expect(send(connection, bytes, bytes.count, 0) == bytes.count)
     }
 
     /// Ends the connection.

@@ -46,8 +46,9 @@ public final class BrokerConnection: @unchecked Sendable {
         /// How many threads use it at the moment.
         var users = 0
         var subscriptions: Set<String> = []
-        /// The sizes of the messages that the library has not sent yet, by its numbers.
-        var outgoing: [Int32: Int] = [:]
+        /// The sizes of the messages that the library has not sent yet, by its numbers, and whether it sends them over the next
+        /// connection if this one ends.
+        var outgoing: [Int32: (size: Int, staysAfterLoss: Bool)] = [:]
         var outgoingBytes = 0
         /// Messages that the library sent before their numbers were known here.
         var sentEarly: Set<Int32> = []
@@ -169,9 +170,10 @@ public final class BrokerConnection: @unchecked Sendable {
                     state.phase = .stopped
                     return nil
                 }
-                state.outgoing = [:]
+                // The library keeps those that need an acknowledgement. They still take up room.
+                state.outgoing = state.outgoing.filter { $0.value.staysAfterLoss }
+                state.outgoingBytes = state.outgoing.values.reduce(0) { $0 + $1.size }
                 state.sentEarly = []
-                state.outgoingBytes = 0
                 if case .lost(let since, let known) = state.phase {
                     state.phase = .lost(since: since, failure)
                     return known != failure
@@ -288,11 +290,11 @@ public final class BrokerConnection: @unchecked Sendable {
 
     private func sent(_ number: Int32) {
         shared.withLock { state in
-            guard let size = state.outgoing.removeValue(forKey: number) else {
+            guard let message = state.outgoing.removeValue(forKey: number) else {
                 state.sentEarly.insert(number)
                 return
             }
-            state.outgoingBytes -= size
+            state.outgoingBytes -= message.size
         }
     }
 
@@ -402,7 +404,7 @@ public final class BrokerConnection: @unchecked Sendable {
             }
             state.counts.sent += 1
             if state.sentEarly.remove(number) == nil {
-                state.outgoing[number] = size
+                state.outgoing[number] = (size, publication.qualityOfService > 0)
                 state.outgoingBytes += size
             }
             return true
