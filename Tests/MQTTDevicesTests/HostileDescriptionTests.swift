@@ -49,6 +49,26 @@ import Testing
         #expect(table.home.describedBytes == message.utf8.count + 100 * MQTTHome.entityOverhead)
     }
 
+    @Test func `templates take up the space that they need once they are read`() {
+        var table = HomeOnTable()
+        let template = "{{ 1" + String(repeating: "+1", count: 1_000) + " }}"
+        let message = #"{"cmd_t":"c","stat_t":"s","val_tpl":"\#(template)","avty":[{"t":"a","val_tpl":"{{ value }}"}]}"#
+        table.receive("homeassistant/switch/a/config", message)
+        let templateBytes = (template.utf8.count + 11) * MQTTHome.templateOverhead
+        #expect(table.home.describedBytes == message.utf8.count + templateBytes + 7 * MQTTHome.valueOverhead)
+    }
+
+    @Test func `long templates that all parts share are not read for each of them`() {
+        var table = HomeOnTable()
+        let template = "{{ '" + String(repeating: "x", count: 4_000) + "' }}"
+        let topics = (0..<16).map { #"{"t":"a\#($0)","val_tpl":"\#(template)"}"# }.joined(separator: ",")
+        let parts = (0..<100).map { #""s\#($0)":{"p":"switch","cmd_t":"c","uniq_id":"\#($0)"}"# }.joined(separator: ",")
+        table.receive("homeassistant/device/a/config", #"{"dev":{"ids":"a"},"avty":[\#(topics)],"cmps":{\#(parts)}}"#)
+        // 64 KiB of templates each.
+        #expect(table.home.entities.count == 4)
+        #expect(table.home.counts.refused.map(\.reason) == ["the templates of all parts are longer than 256 KiB"])
+    }
+
     @Test func `a device has a limited number of entities, whichever topics describe them`() {
         var table = HomeOnTable()
         for topic in 0..<5 { table.receive("homeassistant/device/t\(topic)/config", Self.switches(256, "\(topic)x")) }

@@ -9,6 +9,8 @@ struct EntityConfiguration: Sendable, Hashable {
     let addedBytes: Int
     /// How many JSON values it contains.
     let valueCount: Int
+    /// How many bytes its templates have.
+    let templateBytes: Int
 
     /// How many bytes the base topic may add. In the messages of devices it adds some hundred, but with a long base a message of
     /// 128 KiB could stand for a gigabyte.
@@ -28,6 +30,18 @@ struct EntityConfiguration: Sendable, Hashable {
         self.values = values
         self.addedBytes = addedBytes
         valueCount = values.values.reduce(0) { $0 + Self.count($1) }
+        templateBytes = Self.templateBytes(in: values)
+    }
+
+    private static func templateBytes(in values: [String: JSONValue]) -> Int {
+        values.reduce(0) { sum, member in
+            switch member.value {
+            case .string(let text) where member.key.hasSuffix("template"): sum + text.utf8.count
+            case .object(let members): sum + templateBytes(in: members)
+            case .array(let list): list.reduce(sum) { $0 + templateBytes(in: $1.object ?? [:]) }
+            default: sum
+            }
+        }
     }
 
     private static func count(_ value: JSONValue) -> Int {

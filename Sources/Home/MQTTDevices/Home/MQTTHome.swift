@@ -50,6 +50,8 @@ public struct MQTTHome: Sendable {
     static let entityOverhead = 4 << 10
     /// How many bytes a JSON value takes besides its text. In the text, it may have only two.
     static let valueOverhead = 64
+    /// How many bytes a byte of a template takes once the template is read: `{{ 1+1+1 }}` has many short parts.
+    static let templateOverhead = 32
     /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
     static let longestDescription = 128 << 10
     /// The largest state that is read, in bytes. Devices send some hundred bytes. The state of Zigbee2MQTT's bridge has tens of
@@ -171,13 +173,15 @@ public struct MQTTHome: Sendable {
             case .failure(let failure): throw DiscoveryProblem(failure.description)
             }
             let described = try read(json)
-            var (count, added, values) = (0, 0, 0)
+            var (count, added, besides) = (0, 0, 0)
             for case .success(let entity) in described {
                 count += 1
                 added += entity.configuration.addedBytes
-                values += entity.configuration.valueCount
+                besides += entity.configuration.valueCount * Self.valueOverhead
+                besides += entity.configuration.templateBytes * Self.templateOverhead
             }
-            if let size = admit(message, entities: count, adding: added, values: values, upTo: longest) {
+            besides = max(besides, max(count, 1) * Self.entityOverhead)
+            if let size = admit(message, adding: added + besides, upTo: longest) {
                 adopt(described, from: message, size, at: now, &effects)
             }
         } catch {
@@ -186,19 +190,15 @@ public struct MQTTHome: Sendable {
     }
 
     /// The space that a description takes; nil if there is not enough.
-    /// - Parameters:
-    ///   - entities: how many entities it describes.
-    ///   - added: the bytes that its base topic adds.
-    ///   - values: how many values are kept of it.
+    /// - Parameter added: the bytes that it takes besides its text.
     private mutating func admit(
-        _ message: MQTTMessage, entities: Int = 1, adding added: Int = 0, values: Int = 0, upTo longest: Int
+        _ message: MQTTMessage, adding added: Int = MQTTHome.entityOverhead, upTo longest: Int
     ) -> Int? {
-        let besides = max(max(entities, 1) * Self.entityOverhead, values * Self.valueOverhead)
-        let size = message.payload.count + added + besides
+        let size = message.payload.count + added
         let others = describedBytes - (descriptions[message.topic]?.size ?? 0)
         guard message.payload.count <= longest, others + size <= Self.maximumDescriptions else {
             counts.refuse(
-                message.topic, "has \(message.payload.count + added) bytes, and there is no room left for them")
+                message.topic, "has \(message.payload.count) bytes, and there is no room left for what it describes")
             return nil
         }
         return size
