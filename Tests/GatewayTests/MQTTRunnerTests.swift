@@ -124,6 +124,30 @@ import Transport
         await runner.stop()
     }
 
+    @Test func `trackers of persons whom the home does not take do not fill the log`() async throws {
+        let log = LogLines()
+        let runner = MQTTRunner(directory: nil, logger: log.logger)
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services, directory: try HomeDirectory(FullDisk()))
+        await runner.use(hub)
+        var wanted = GatewayConfiguration.MQTT(host: "127.0.0.1", port: 1)
+        wanted.publishes = false
+        await runner.apply(wanted)
+        func report(_ number: Int) async -> Int {
+            // No person can have this name.
+            let tracker = MQTTTracker(id: "t\(number)", name: "\u{202E}\(number)", topic: "t\(number)")
+            await runner.take([
+                [.tracker(tracker)], [.presence(tracker, isHome: true)], [.presence(tracker, isHome: false)],
+            ])
+            return log.lines.count { $0.message.hasSuffix("about a person is lost") }
+        }
+        #expect(await report(0) == 1)
+        var warnings = 0
+        for number in 1..<50 { warnings = await report(number) }
+        #expect(warnings == MQTTRunner.mostLostPersons)
+        await runner.stop()
+    }
+
     @Test func `without a discovery prefix no devices are read, and the descriptions of cameras are found`() {
         var broker = GatewayConfiguration.MQTT(host: "a")
         broker.discoveryPrefix = nil

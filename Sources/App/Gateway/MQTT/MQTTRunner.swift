@@ -28,6 +28,10 @@ actor MQTTRunner {
     private var prefixRetry: Task<Void, Never>?
     /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person.
     private var unkeptPresence: [String: Bool] = [:]
+    /// The persons of whom the log says that what their trackers report is lost.
+    private var lostPersons: Set<String> = []
+    /// How many of them the log names. A router may report each device as a tracker, and a broker may have names without end.
+    static let mostLostPersons = 32
     /// Lets what the disk did not take try again.
     private var retry: Task<Void, Never>?
     /// How long each of the two tasks waits before it tries again.
@@ -165,6 +169,7 @@ actor MQTTRunner {
         retry?.cancel()
         retry = nil
         unkeptPresence = [:]
+        lostPersons = []
         prefixRetry?.cancel()
         prefixRetry = nil
         // The last chance before the process ends.
@@ -277,8 +282,12 @@ actor MQTTRunner {
             try await hub.reportPresence(of: person, isHome: isHome, in: structure)
         } catch {
             let isLost = error.code != .unavailable
-            if !isLost { unkeptPresence[person] = isHome }
-            guard isLost || !wasUnkept else { return }
+            if isLost {
+                guard lostPersons.count < Self.mostLostPersons, lostPersons.insert(person).inserted else { return }
+            } else {
+                unkeptPresence[person] = isHome
+                guard !wasUnkept else { return }
+            }
             logger.warning(
                 isLost
                     ? "what an MQTT tracker reports about a person is lost"
