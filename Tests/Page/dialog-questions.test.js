@@ -231,7 +231,8 @@ test("settings of the gateway are not lost without a question, and those whose l
 
 /** Opens the dialog of a device. */
 function openLamp(openHistory = () => {}) {
-  const home = { structures: new Map([["s1", { id: "s1", name: "Home" }]]), rooms: new Map([["r1", { id: "r1", name: "Hall", structureID: "s1" }]]) };
+  const home = { structures: new Map([["s1", { id: "s1", name: "Home" }]]), rooms: new Map([["r1", { id: "r1", name: "Hall", structureID: "s1" }]]),
+    followPlaces: () => () => {} };
   openDevice(home, { reported: device }, { may: () => true }, {}, openHistory);
 }
 

@@ -85,7 +85,7 @@ test("a double press makes one link, whose secret is shown", async () => {
 
 test("a double press removes a device once", async () => {
   const tile = { reported: { id: "d1", name: "Lamp", type: "L", endpoints: [] }, dismiss: (run) => run() };
-  openDevice({ structures: new Map(), rooms: new Map() }, tile, { may: () => true }, {}, () => {});
+  openDevice({ structures: new Map(), rooms: new Map(), followPlaces: () => () => {} }, tile, { may: () => true }, {}, () => {});
   const press = (words) => body.querySelectorAll("button").find((one) => one.textContent.startsWith(words)).listeners.get("click")();
   press("Remove");
   await settle();

@@ -83,7 +83,7 @@ const asked = {
     press("Run");
   },
   Lamp: () => {
-    openDevice({ structures: new Map(), rooms: new Map() }, { reported: lamp }, { may: () => true }, {}, () => {});
+    openDevice({ structures: new Map(), rooms: new Map(), followPlaces: () => () => {} }, { reported: lamp }, { may: () => true }, {}, () => {});
     body.querySelectorAll("input")[0].value = "Big lamp";
     submit();
   },

@@ -1,6 +1,6 @@
 import { getDecommissionPlan, patch, remove, traitsOf } from "./api.js";
-import { DialogFault, keepEntered, leaveDialog, openDialog } from "./dialog.js";
-import { Button, element } from "./dom.js";
+import { DialogFault, follow, keepEntered, leaveDialog, openDialog } from "./dialog.js";
+import { Button, element, setText } from "./dom.js";
 import { kindName, partsOf } from "./kinds.js";
 import { oneAtATime } from "./one-at-a-time.js";
 import { byName } from "./places.js";
@@ -52,6 +52,15 @@ export function deviceChange(device, name, { structureID, roomID }) {
 }
 
 /**
+ * The place that a line of the list stands for.
+ * @param {string} value the identifiers of a structure and, if there is one, of a room
+ */
+function placeOf(value) {
+  const [structureID = "", roomID = ""] = value.split(" ");
+  return { structureID, roomID };
+}
+
+/**
  * Opens the dialog of a device.
  * @param {import("./home.js").Home} home
  * @param {import("./tile.js").Tile} tile
@@ -63,7 +72,10 @@ export function openDevice(home, tile, rights, gateway, openHistory) {
   return new DeviceDialog(home, tile, rights, gateway, openHistory);
 }
 
-/** What belongs to a device and does not fit in its tile: its name and place, what it is, and its removal. */
+/**
+ * What belongs to a device and does not fit in its tile: its name and place, what it is, and its removal. What others change of its
+ * name, its place and the rooms appears, too.
+ */
 class DeviceDialog {
   /**
    * @param {import("./home.js").Home} home
@@ -75,12 +87,19 @@ class DeviceDialog {
   constructor(home, tile, rights, gateway, openHistory) {
     this.home = home;
     this.tile = tile;
+    this.rights = rights;
     const device = tile.reported;
-    const { node, heading, body } = openDialog(device.name, "device-dialog");
+    this.id = device.id;
+    const { node, heading, body } = openDialog(device.name, "device-dialog", () => this.unfollow());
     this.node = node;
     this.heading = heading;
     this.fault = new DialogFault();
-    if (rights.may("admin", device)) body.append(this.form(device, rights));
+    this.name = element("input");
+    this.places = element("select");
+    // The place of the device that the list shows unless somebody chooses another one.
+    this.place = "";
+    this.listed = "";
+    if (rights.may("admin", device)) body.append(this.form(device));
     body.append(this.fault.node, this.facts(device));
     const buttons = element("div", "controls");
     if (rights.may("read", device)) {
@@ -99,39 +118,29 @@ class DeviceDialog {
     }
     this.removal = element("div", "removal");
     body.append(buttons, this.removal);
+    this.unfollow = home.followPlaces(() => this.refresh());
   }
 
-  /**
-   * @param {Device} device
-   * @param {import("./rights.js").Rights} rights
-   */
-  form(device, rights) {
-    const name = element("input");
-    name.value = device.name;
+  /** @param {Device} device */
+  form(device) {
+    const { name, places } = this;
+    name.defaultValue = name.value = device.name;
     name.required = true;
     name.maxLength = 60;
     name.autocomplete = "off";
-    const place = element("select");
-    for (const structure of this.home.structures.values()) {
-      if (structure.id !== device.structureID && !rights.may("admin", { structureID: structure.id })) continue;
-      const group = element("optgroup");
-      group.label = structure.name;
-      group.append(new Option(t("deviceDialog.inNoRoom"), `${structure.id} `));
-      for (const room of [...this.home.rooms.values()].sort(byName)) {
-        if (room.structureID === structure.id) group.append(new Option(room.name, `${structure.id} ${room.id}`));
-      }
-      place.append(group);
-    }
-    place.value = `${device.structureID} ${device.roomID ?? ""}`;
-    keepEntered(this.node, () => [name.value.trim(), place.value]);
+    this.showPlaces(device);
+    // What somebody has entered, and not what others change.
+    keepEntered(this.node, () => [name.value.trim() !== name.defaultValue, places.value !== this.place]);
     const save = element("button", "button primary", t("deviceDialog.save"));
     save.type = "submit";
-    const form = element("form", "fields", element("label", "", t("deviceDialog.name"), name), element("label", "", t("deviceDialog.room"), place), save);
+    const form = element("form", "fields", element("label", "", t("deviceDialog.name"), name), element("label", "", t("deviceDialog.room"), places), save);
     const keep = oneAtATime(() => this.attempt(async () => {
-      const [structureID, roomID] = place.value.split(" ");
+      const known = this.tile.reported;
+      const place = places.value === this.place ? { structureID: known.structureID ?? "", roomID: known.roomID ?? "" } : placeOf(places.value);
+      const entered = name.value.trim();
       // What somebody else has changed meanwhile stays.
-      const change = deviceChange(device, name.value.trim(), { structureID, roomID });
-      if (Object.keys(change).length > 0) await patch(`/v1/devices/${encodeURIComponent(device.id)}`, change);
+      const change = deviceChange(known, entered === name.defaultValue ? known.name : entered, place);
+      if (Object.keys(change).length > 0) await patch(`/v1/devices/${encodeURIComponent(this.id)}`, change);
       this.node.close();
     }));
     form.addEventListener("submit", (event) => {
@@ -139,6 +148,60 @@ class DeviceDialog {
       keep();
     });
     return form;
+  }
+
+  /** Shows what has changed, and leaves alone what somebody has entered. */
+  refresh() {
+    const tile = this.home.tiles.get(this.id);
+    if (!tile) {
+      this.node.close();
+      return;
+    }
+    this.tile = tile;
+    const device = tile.reported;
+    setText(this.heading, device.name);
+    this.node.setAttribute("aria-label", device.name);
+    follow(this.name, device.name);
+    this.showPlaces(device);
+  }
+
+  /**
+   * Lists the rooms that there are. The chosen one stays chosen while it exists.
+   * @param {Device} device
+   */
+  showPlaces(device) {
+    const { places } = this;
+    const chosen = places.value === this.place ? "" : places.value;
+    const groups = this.groups(device);
+    const listed = JSON.stringify(groups);
+    // An open list of a phone closes when its lines change.
+    if (listed !== this.listed) {
+      this.listed = listed;
+      places.replaceChildren(...groups.map(({ name, options }) => {
+        const group = element("optgroup");
+        group.label = name;
+        group.append(...options.map(({ text, value }) => new Option(text, value)));
+        return group;
+      }));
+    }
+    const values = new Set(groups.flatMap(({ options }) => options.map(({ value }) => value)));
+    // A room that is gone, or that this token does not show, is none.
+    this.place = [`${device.structureID} ${device.roomID ?? ""}`, `${device.structureID} `].find((value) => values.has(value)) ?? "";
+    places.value = values.has(chosen) ? chosen : this.place;
+  }
+
+  /**
+   * The structures to which the device may move, with their rooms.
+   * @param {Device} device
+   */
+  groups(device) {
+    const rooms = [...this.home.rooms.values()].sort(byName);
+    return [...this.home.structures.values()]
+      .filter(({ id }) => id === device.structureID || this.rights.may("admin", { structureID: id }))
+      .map(({ id, name }) => ({
+        name, options: [{ text: t("deviceDialog.inNoRoom"), value: `${id} ` },
+          ...rooms.filter(({ structureID }) => structureID === id).map((room) => ({ text: room.name, value: `${id} ${room.id}` }))],
+      }));
   }
 
   /** @param {Device} device */

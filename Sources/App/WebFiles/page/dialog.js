@@ -114,6 +114,18 @@ export function changedFields(part) {
   return [...part.querySelectorAll("input")].filter((one) => one.value !== one.defaultValue).map(({ value }) => value);
 }
 
+/**
+ * Shows the value that the gateway has now, unless the person has entered something else.
+ * @param {HTMLInputElement} field
+ * @param {string} value
+ */
+export function follow(field, value) {
+  if (field.defaultValue === value) return;
+  const isEntered = field.value !== field.defaultValue;
+  field.defaultValue = value;
+  if (!isEntered) field.value = value;
+}
+
 /** The open dialogs, the latest first: each gives the focus back to what has opened it. */
 function dialogs() { return [...document.querySelectorAll("dialog")].filter(({ open }) => open).reverse(); }
 

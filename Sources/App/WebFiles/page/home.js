@@ -90,10 +90,13 @@ export class Home {
    */
   show(device) {
     this.touch(device.id);
-    this.put(device);
+    if (this.put(device)) this.followed();
   }
 
-  /** @param {Device} device */
+  /**
+   * @param {Device} device
+   * @returns {boolean} whether its name or its place is new
+   */
   put(device) {
     const tile = this.tiles.get(device.id);
     // A camera that becomes another device gets another tile.
@@ -102,7 +105,7 @@ export class Home {
       const moves = name !== device.name || roomID !== device.roomID || structureID !== device.structureID;
       tile.update(device);
       if (moves) this.arrangeSoon();
-      return;
+      return moves;
     }
     if (tile) this.take(device.id);
     const made = new Tile(device, this.parts);
@@ -115,12 +118,14 @@ export class Home {
     this.notice.hide();
     this.arrangeSoon();
     if (!this.isSuspended) this.goOn(device.id, made);
+    return true;
   }
 
   /** @param {string} id */
   remove(id) {
     this.touch(id);
     this.take(id);
+    this.followed();
   }
 
   /** @param {string} id */
@@ -166,7 +171,8 @@ export class Home {
   }
 
   /**
-   * Calls the follower after each change of structures and rooms, until the function that it returns is called.
+   * Calls the follower after each change of structures and rooms, and of what is in them under which name, until the function
+   * that it returns is called.
    * @param {() => void} follower
    * @returns {() => void}
    */

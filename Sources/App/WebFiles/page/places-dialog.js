@@ -1,6 +1,6 @@
 import { make, patch, remove } from "./api.js";
 import { ask } from "./ask.js";
-import { changedFields, DialogFault, keepEntered, lineForm, openDialog } from "./dialog.js";
+import { changedFields, DialogFault, follow, keepEntered, lineForm, openDialog } from "./dialog.js";
 import { arrange, Button, element } from "./dom.js";
 import { keepFocus } from "./kept-focus.js";
 import { byName } from "./places.js";
@@ -213,18 +213,6 @@ class RoomRow {
  */
 function written({ name, address, latitude, longitude, timeZone }) {
   return { name, address: address ?? "", latitude: String(latitude ?? ""), longitude: String(longitude ?? ""), timeZone: timeZone ?? "" };
-}
-
-/**
- * Shows the value that the gateway has now, unless the person has entered something else.
- * @param {HTMLInputElement} field
- * @param {string} value
- */
-function follow(field, value) {
-  if (field.defaultValue === value) return;
-  const isEntered = field.value !== field.defaultValue;
-  field.defaultValue = value;
-  if (!isEntered) field.value = value;
 }
 
 /**
