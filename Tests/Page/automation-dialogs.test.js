@@ -55,7 +55,7 @@ test("an editor asks before it loses what somebody has changed, and only then", 
   const press = (words) => button(words).listeners.get("click")({});
   const escape = () => {
     let isPrevented = false;
-    node.listeners.get("cancel")({ target: node, preventDefault: () => { isPrevented = true; } });
+    node.listeners.get("cancel")({ target: node, cancelable: true, preventDefault: () => { isPrevented = true; } });
     return isPrevented;
   };
   const questions = () => body.querySelectorAll(".ask").length;

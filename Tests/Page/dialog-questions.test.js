@@ -31,7 +31,7 @@ const questions = () => body.querySelectorAll(".ask").length;
 function escape() {
   const node = dialog();
   let isPrevented = false;
-  node.listeners.get("cancel")({ target: node, preventDefault: () => { isPrevented = true; } });
+  node.listeners.get("cancel")({ target: node, cancelable: true, preventDefault: () => { isPrevented = true; } });
   return !isPrevented;
 }
 const press = (words) => dialog().querySelectorAll("button").find((one) => one.textContent === words).listeners.get("click")({});
@@ -101,6 +101,47 @@ test("the key Escape asks each time, because a browser asks the page only once w
     await answer(isAgreed);
   }
   assert.equal(node.isConnected, false);
+});
+
+/** A browser closes the dialog, and only says so: Chromium does at the second way back without a touch between them. */
+function force() {
+  const node = dialog();
+  node.listeners.get("cancel")({ target: node, cancelable: false, preventDefault: () => {} });
+  node.close();
+}
+
+test("a dialog that the browser closes without letting the page ask opens again, and asks", async () => {
+  openCameraSettings("Yard", camera);
+  const node = dialog();
+  const [field] = node.querySelectorAll("input");
+  field.value = "something else";
+  field.focus();
+  await escapeAsks();
+  for (const isAgreed of [false, false, true]) {
+    field.focus();
+    force();
+    assert.deepEqual([node.open, node.isConnected, field.value], [true, true, "something else"]);
+    await answer(isAgreed);
+  }
+  assert.equal(dialog(), undefined);
+});
+
+test("a dialog without anything to lose stays closed when the browser closes it", () => {
+  openCameraSettings("Yard", camera);
+  force();
+  assert.deepEqual([dialog(), questions()], [undefined, 0]);
+});
+
+test("a dialog that the browser closes does not open again for the next person", async () => {
+  openCameraSettings("Yard", camera);
+  const node = dialog();
+  node.querySelectorAll("input")[0].value = "something else";
+  node.listeners.get("cancel")({ target: node, cancelable: false, preventDefault: () => {} });
+  node.open = false;
+  closeDialogs();
+  node.listeners.get("close")();
+  await settle();
+  assert.deepEqual([dialog(), questions()], [undefined, 0]);
 });
 
 test("a dialog asks once at a time, and everybody who waits gets the answer", async () => {

@@ -17,6 +17,12 @@ const losses = new WeakMap();
 const questions = new Map();
 
 /**
+ * The dialogs that the browser closes although somebody would lose something, with what had the focus.
+ * @type {Map<HTMLDialogElement, Element | null>}
+ */
+const forced = new Map();
+
+/**
  * Opens a dialog with a heading and a button that closes it. It exists only while it is open.
  * @param {string} title
  * @param {string} className
@@ -39,7 +45,9 @@ export function openDialog(title, className, closed = () => {}) {
   node.addEventListener("cancel", (event) => {
     if (event.target !== node || !losesSomething(node)) return;
     event.preventDefault();
-    leaveDialog(node);
+    // Chromium lets a page keep a dialog open once, and then not until somebody touches the page: so with the way back of Android.
+    if (event.cancelable) leaveDialog(node);
+    else forced.set(node, document.activeElement);
   });
   // After an Escape that closes nothing, Chromium closes the dialog at the next one without asking the page. So that does not learn
   // of a key that needs a question.
@@ -49,6 +57,14 @@ export function openDialog(title, className, closed = () => {}) {
     leaveDialog(node);
   });
   node.addEventListener("close", () => {
+    const held = forced.get(node);
+    if (forced.delete(node)) {
+      // Nobody has been asked yet.
+      node.showModal();
+      if (held instanceof HTMLElement && node.contains(held)) held.focus();
+      leaveDialog(node);
+      return;
+    }
     // Nothing is left to ask about.
     questions.get(node)?.node.close();
     leave();
@@ -161,6 +177,7 @@ export async function askToLeaveDialogs() {
 
 /** Closes every dialog: the person at the screen may no longer see what they show. */
 export function closeDialogs() {
+  forced.clear();
   for (const dialog of dialogs()) dialog.close();
   forgetLateFaults();
 }
