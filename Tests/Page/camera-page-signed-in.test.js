@@ -150,3 +150,49 @@ test("an error that comes after the sign-out is not shown either", async () => {
   await settle();
   assert.match(shown("trouble"), signedOut);
 });
+
+/** Opens the page in a browser whose connections never come about. Returns the servers that each was made with. */
+async function openConnecting() {
+  const made = [];
+  replace("window", { RTCPeerConnection: true });
+  replace("MediaStream", class {});
+  replace("RTCPeerConnection", class extends EventTarget {
+    constructor({ iceServers }) {
+      super();
+      made.push(iceServers);
+    }
+    addTransceiver() { return {}; }
+    setLocalDescription() { return new Promise(() => {}); }
+    close() {}
+  });
+  Object.assign(document.getElementById("video"), { volume: 1, getBoundingClientRect: () => ({ top: 0, bottom: 1 }) });
+  await open();
+  return made;
+}
+/** @param {object} more */
+function say(more) {
+  answer = async () => Response.json({ version: "1", principal: "anna", grants: [], devices: [{ id: "d1", key: "yard", name: "Yard" }], ...more });
+}
+
+test("the next connection of the page of one camera uses the servers that the gateway names by then", async () => {
+  say({ iceServers: [{ urls: ["turn:192.0.2.1"] }] });
+  const made = await openConnecting();
+  // The gateway starts again with other settings.
+  say({ iceServers: [{ urls: ["turn:192.0.2.2"] }] });
+  await pass(5000);
+  for (const [name, event] of [["pagehide", {}], ["pageshow", { persisted: true }]]) for (const listener of listeners.get(name)) listener(event);
+  await settle();
+  assert.deepEqual([made, reloads], [[[{ urls: ["turn:192.0.2.1"] }], [{ urls: ["turn:192.0.2.2"] }]], 0]);
+});
+
+test("a newer gateway brings a newer page of one camera once nobody listens any more", async () => {
+  say({});
+  await openConnecting();
+  named.get("video").muted = false;
+  say({ version: "2" });
+  await pass(5000);
+  assert.equal(reloads, 0);
+  named.get("video").muted = true;
+  await pass(5000);
+  assert.equal(reloads, 1);
+});

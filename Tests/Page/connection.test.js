@@ -35,3 +35,16 @@ test("a token that another tab has changed closes the home before anything is re
   assert.deepEqual([log, watcher.isStopped, connection.isOpen], [["closed", "load behind", "opened"], true, true]);
   assert.equal(named.get("home").hidden, false);
 });
+
+test("a screen reader says once that the page connects again, however many attempts that takes", async () => {
+  await connection.open();
+  const node = document.getElementById("link-text");
+  const said = [];
+  let text = "";
+  Object.defineProperty(node, "textContent", { get: () => text, set: (words) => {
+    text = words;
+    said.push(words);
+  } });
+  for (const isUp of [false, false, false, true, false]) connection.streamChanged(isUp);
+  assert.deepEqual(said, ["Reconnecting", "Connected", "Reconnecting"]);
+});

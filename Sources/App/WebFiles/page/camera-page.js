@@ -1,5 +1,5 @@
 import { getAccess, getDevices, getGateway, statusOf, whenRefused } from "./api.js";
-import { byID, element } from "./dom.js";
+import { byID, element, sayText, setText } from "./dom.js";
 import { canChangeVolume } from "./kept-sound.js";
 import { LiveSession } from "./live-session.js";
 import { fallbackWord } from "./live-words.js";
@@ -42,7 +42,7 @@ function keepAwake() { wakeLock.keep(live !== null && !isOver); }
 
 /** @param {string} message "" for none */
 function say(message) {
-  trouble.textContent = message;
+  setText(trouble, message);
   trouble.hidden = message === "";
 }
 
@@ -59,10 +59,10 @@ function end() {
 
 function render() {
   if (!live || isOver) return;
-  document.body.classList.toggle("stalled", live.verdict.isStalled);
-  const { isLive, text } = live.verdict;
-  state.textContent = isLive ? [t("cameraPage.live"), fallbackWord(live.path)].filter(Boolean).join(" · ")
-    : (live.hasShown ? live.fault?.message : null) ?? text ?? (live.state === "failed" ? "" : t("cameraPage.connecting"));
+  const { isLive, isStalled, text } = live.verdict;
+  document.body.classList.toggle("stalled", isStalled);
+  sayText(state, isLive ? [t("cameraPage.live"), fallbackWord(live.path)].filter(Boolean).join(" · ")
+    : (live.hasShown ? live.fault?.message : null) ?? text ?? (live.state === "failed" ? "" : t("cameraPage.connecting")), isStalled);
   say(!isLive && !live.hasShown && live.fault ? live.fault.message : "");
   retry.hidden = live.state !== "failed";
   const { isImage } = live.fallback;
@@ -165,8 +165,10 @@ async function look() {
   if (isOver) return;
   keepAwake();
   try {
-    const { version } = await getGateway({ patience: 2000 });
+    const { version, ...told } = await getGateway({ patience: 2000 });
     link.isUp = true;
+    // The next connection needs the servers that the gateway names now. The version stays that of the page.
+    Object.assign(gateway, told);
     // A newer gateway brings a newer page, and nobody loads a screen on a wall again by hand.
     if (version !== gateway.version && !live?.isInUse) location.reload();
     else live?.check();

@@ -1,5 +1,5 @@
 import { getGateway, statusOf } from "./api.js";
-import { byID } from "./dom.js";
+import { byID, setText } from "./dom.js";
 import { Watcher } from "./event-stream.js";
 import { SignInForm } from "./sign-in.js";
 import { t } from "./text.js";
@@ -145,6 +145,7 @@ export class Connection {
    */
   say(state, text) {
     byID("link", HTMLElement).className = "link " + state;
-    byID("link-text", HTMLElement).textContent = text;
+    // It is read out, and each attempt to connect says the same.
+    setText(byID("link-text", HTMLElement), text);
   }
 }

@@ -37,6 +37,18 @@ export function element(tag, className = "", ...content) {
 export function setText(node, text) { if (node.textContent !== text) node.textContent = text; }
 
 /**
+ * Sets a text that is read out. One that counts, such as the seconds without a picture, is read out once, when it begins to.
+ * @param {HTMLElement} node a live region
+ * @param {string} text
+ * @param {boolean} isCounting
+ */
+export function sayText(node, text, isCounting) {
+  node.setAttribute("aria-live", isCounting && node.dataset["counting"] === "true" ? "off" : "polite");
+  node.dataset["counting"] = String(isCounting);
+  setText(node, text);
+}
+
+/**
  * Gives an element these children, in this order. Those that are in place are not touched, because a node that moves loses
  * the focus and whatever somebody is doing with it.
  * @param {Node} parent
