@@ -13,9 +13,12 @@ const names = ["document", "HTMLElement", "AudioContext"];
 let before = new Map();
 class Node {
   constructor() { this.children = []; }
-  append(...nodes) { this.children.push(...nodes); }
+  append(...nodes) {
+    this.children.push(...nodes);
+    for (const node of nodes) if (node instanceof Node) node.parent = this;
+  }
   replaceChildren(...nodes) { this.children = nodes; }
-  remove() {}
+  remove() { if (this.parent) this.parent.children = this.parent.children.filter((one) => one !== this); }
   addEventListener() {}
   get content() { return { cloneNode: () => new Node() }; }
 }
@@ -78,4 +81,16 @@ test("whoever signs in next hears that somebody still waits at the door", () => 
   assert.deepEqual([rings(5), rings(5)], [true, false]);
   visitors.forget();
   assert.deepEqual([rings(5), rings(5)], [true, false]);
+});
+
+test("who waits at one door is not forgotten because somebody rings at another, and each door is named once", () => {
+  const press = (deviceID, seconds) => visitors.show({ deviceID, timestamp: new Date(now - seconds * 1000).toISOString() });
+  press("front", 9);
+  press("back", 6);
+  assert.equal(banners.children.length, 2);
+  const [, back] = banners.children;
+  press("front", 0);
+  assert.deepEqual([banners.children.length, banners.children[0]], [2, back]);
+  mock.timers.tick(45_000);
+  assert.deepEqual(banners.children, []);
 });

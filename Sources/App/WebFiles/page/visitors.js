@@ -15,11 +15,17 @@ export class Visitors {
     this.views = views;
     this.node = byID("visitors", HTMLElement);
     this.presses = new Presses();
+    /**
+     * What the page says of each door, by the doorbell.
+     * @type {Map<string, HTMLElement>}
+     */
+    this.banners = new Map();
   }
 
   /** Nobody is signed in. Whoever signs in next may see a visitor who still waits, and has not heard the bell. */
   forget() {
     this.node.replaceChildren();
+    this.banners.clear();
     this.presses = new Presses();
   }
 
@@ -39,7 +45,10 @@ export class Visitors {
       banner.remove();
       if (!this.views.answer(press.deviceID)) this.home.tiles.get(press.deviceID)?.answer();
     });
-    this.node.replaceChildren(banner);
+    // Somebody may wait at another door, too.
+    this.banners.get(press.deviceID)?.remove();
+    this.banners.set(press.deviceID, banner);
+    this.node.append(banner);
     setTimeout(() => banner.remove(), visitorWaits);
     chime();
   }
