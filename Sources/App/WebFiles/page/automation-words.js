@@ -103,7 +103,7 @@ export function valueText(trait, field, value) {
     return plain(state ?? value).toLowerCase();
   }
   const { factor, unit } = unitOf(trait, field);
-  if (typeof value === "number" && unit) return `${value / factor} ${unit}`;
+  if (typeof value === "number" && unit) return `${(value / factor).toLocaleString(locale, { maximumFractionDigits: 2 })} ${unit}`;
   return valueWords(trait, field, value);
 }
 
@@ -168,7 +168,7 @@ export function scheduleWords({ clockTime, solarTime, daysOfWeek, cronExpression
     ? t("schedule.days", { days: daysOfWeek.map((day) => dayName(day)).join(", ") }) : "";
   if (clockTime) return t("schedule.at", { time: clockText(clockTime) }) + days;
   const sun = solarTime ? sunText(solarTime) : "";
-  if (sun && !cronExpression) return t("schedule.at", { time: sun }) + days;
+  if (sun && !cronExpression) return t("schedule.atSun", { time: sun }) + days;
   return t("schedule.rule", { rule: cronExpression ?? "?" }) + (sun ? t("schedule.alsoAt", { time: sun }) : "");
 }
 

@@ -1,3 +1,4 @@
+import { temperatureText } from "./readings.js";
 import { happenedWords } from "./status.js";
 import { locale, t } from "./text.js";
 
@@ -32,7 +33,7 @@ export function valueWords(trait, attribute, value) {
   if (typeof value === "boolean") return value ? t("historyWords.yes") : t("historyWords.no");
   if (typeof value === "number") {
     const isHundredths = trait === "TemperatureMeasurement" || (trait === "Thermostat" && /Setpoint$|emperature$/.test(attribute ?? ""));
-    if (isHundredths) return `${(value / 100).toFixed(1)} °C`;
+    if (isHundredths) return temperatureText(value);
     if (trait === "RelativeHumidityMeasurement") return `${Math.round(value / 100)} %`;
     if (trait === "LevelControl") return `${Math.round(value / 254 * 100)} %`;
     if (attribute === "currentPositionLiftPercent100ths") return t("history.percentOpen", { percent: 100 - Math.round(value / 100) });

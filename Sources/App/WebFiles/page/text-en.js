@@ -979,6 +979,7 @@ export const en = {
   "save": "Save",
   "schedule.alsoAt": ", at {time}",
   "schedule.at": "At {time}",
+  "schedule.atSun": "At {time}",
   "schedule.days": ", on {days}",
   "schedule.rule": "By the rule {rule}",
   "settings.cameras": "Cameras of the config file",
