@@ -240,3 +240,30 @@ test("the message about a failed command is not shown for an hour because the cl
   home.show(lamp);
   assert.equal(tile.message, null);
 });
+
+test("the button beside the name of a home says its new name when others rename it, and keeps the focus", () => {
+  home.buttonsOf = (structureID) => {
+    const button = document.createElement("button");
+    button.setAttribute("aria-label", `Rooms of ${home.structures.get(structureID).name}`);
+    return [button];
+  };
+  home.place(home.structures, "s1", { id: "s1", name: "Home" });
+  home.arrange();
+  const { buttons } = home.sections.get("s1");
+  const [button] = buttons.children;
+  button.focus();
+  home.place(home.structures, "s1", { id: "s1", name: "Lake house" });
+  home.arrange();
+  assert.deepEqual([buttons.children[0] === button, button.getAttribute("aria-label"), document.activeElement === button], [true, "Rooms of Lake house", true]);
+});
+
+test("the page scrolls at once to a camera whose visitor is answered, for somebody who wants little to move", () => {
+  home.show(camera("yard"));
+  const scrolled = [];
+  home.tiles.get("yard").node.scrollIntoView = ({ behavior }) => scrolled.push(behavior);
+  for (const matches of [false, true]) {
+    replace("matchMedia", (query) => ({ matches: matches && query === "(prefers-reduced-motion: reduce)" }));
+    home.tiles.get("yard").answer();
+  }
+  assert.deepEqual(scrolled, ["smooth", "auto"]);
+});

@@ -48,6 +48,9 @@ export function sayText(node, text, isCounting) {
   setText(node, text);
 }
 
+/** How a page scrolls for somebody: at once, if they want things to move little. @returns {ScrollBehavior} */
+export function scrollBehavior() { return globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth"; }
+
 /**
  * Gives an element these children, in this order. Those that are in place are not touched, because a node that moves loses
  * the focus and whatever somebody is doing with it.

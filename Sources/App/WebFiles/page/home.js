@@ -297,7 +297,10 @@ export class Home {
     section.node.setAttribute("aria-label", place.name);
     if (place.kind === "structure" && place.structureID) {
       const wanted = this.buttonsOf(place.structureID);
-      if (wanted.length !== section.buttons.childNodes.length) section.buttons.replaceChildren(...wanted);
+      const { buttons } = section;
+      if (wanted.length !== buttons.childNodes.length) buttons.replaceChildren(...wanted);
+      // Their names have that of the structure. A button that is replaced would lose the focus.
+      else for (const [index, button] of [...buttons.children].entries()) button.setAttribute("aria-label", labelOf(wanted[index]));
     }
     return section;
   }
@@ -361,3 +364,6 @@ export class Home {
     if (kept) tile.resume(kept);
   }
 }
+
+/** @param {Node | undefined} node */
+function labelOf(node) { return node instanceof HTMLElement ? node.getAttribute("aria-label") ?? "" : ""; }

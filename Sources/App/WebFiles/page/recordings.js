@@ -1,5 +1,5 @@
 import { traitsOf } from "./api.js";
-import { Button, element } from "./dom.js";
+import { Button, element, scrollBehavior } from "./dom.js";
 import { FootagePlayer, buildsMedia } from "./footage-player.js";
 import { lateFault } from "./late-faults.js";
 import { Newest } from "./newest.js";
@@ -338,7 +338,7 @@ class RecordingsView {
       node.addEventListener("click", () => {
         this.timeline.scaleBy(Math.max(300000, 4 * (until - from)) / this.timeline.visibleLength, from);
         this.goTo(Math.max(from, this.day.from));
-        this.node.scrollTo({ top: 0, behavior: "smooth" });
+        this.node.scrollTo({ top: 0, behavior: scrollBehavior() });
       });
       this.observer.observe(node);
       return node;

@@ -1,5 +1,5 @@
 import { PageError, commandPart, writePart } from "./api.js";
-import { Button, element, faultElements, setText } from "./dom.js";
+import { Button, element, faultElements, scrollBehavior, setText } from "./dom.js";
 import { PanelSet } from "./panels.js";
 import { deviceLine, levelOf } from "./readings.js";
 import { dotClass, happens, statusLine } from "./status.js";
@@ -275,7 +275,7 @@ export class Tile {
   /** Somebody answers the door. */
   answer() {
     this.mount();
-    this.node.scrollIntoView({ behavior: "smooth", block: "center" });
+    this.node.scrollIntoView({ behavior: scrollBehavior(), block: "center" });
     this.panels?.each((panel) => panel.answer?.());
   }
 
