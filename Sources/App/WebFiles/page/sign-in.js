@@ -1,5 +1,6 @@
-import { signIn } from "./api.js";
+import { signIn, statusOf } from "./api.js";
 import { byID } from "./dom.js";
+import { t } from "./text.js";
 import { keepToken } from "./token.js";
 
 /** The form that asks for a name and a password, or for a token alone. */
@@ -18,7 +19,7 @@ export class SignInForm {
         try {
           keepToken((await signIn(name, secret)).token);
         } catch (error) {
-          this.show(error instanceof Error ? error.message : String(error));
+          this.show(statusOf(error) === "UNAUTHENTICATED" ? t("signIn.wrong") : error instanceof Error ? error.message : String(error));
           return;
         }
       } else {

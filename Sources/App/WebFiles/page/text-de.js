@@ -1107,6 +1107,7 @@ export const de = {
   "signIn.open": "Öffnen",
   "signIn.secret": "Token oder Passwort",
   "signIn.title": "Dieses Gateway öffnen",
+  "signIn.wrong": "Der Name oder das Passwort ist falsch.",
   "signOut": "Abmelden",
   "signedIn": "Angemeldet als {name}",
   "startReport.aboutCamera": "Das Gateway sagt über diese Kamera: {reason}",

@@ -1104,6 +1104,7 @@ export const en = {
   "signIn.open": "Open",
   "signIn.secret": "Token or password",
   "signIn.title": "Open this gateway",
+  "signIn.wrong": "The name or the password is wrong.",
   "signOut": "Sign out",
   "signedIn": "Signed in as {name}",
   "startReport.aboutCamera": "The gateway reports about this camera: {reason}",
