@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
-import { openRecordings } from "../../Sources/App/WebFiles/page/recordings.js";
+import { openRecordings, recordingsPanel } from "../../Sources/App/WebFiles/page/recordings.js";
 import { replace, replaceDocument, restore } from "./elements.js";
 
 /** The addresses that are not given back. */
@@ -21,9 +21,11 @@ const recording = {
 beforeEach(async () => {
   replaceDocument();
   urls = new Set();
+  let made = 0;
   mock.method(URL, "createObjectURL", () => {
-    urls.add(`blob:${urls.size}`);
-    return `blob:${urls.size - 1}`;
+    made += 1;
+    urls.add(`blob:${made}`);
+    return `blob:${made}`;
   });
   mock.method(URL, "revokeObjectURL", (url) => urls.delete(url));
   const delivered = new Promise((resolve) => { deliver = resolve; });
@@ -101,4 +103,30 @@ test("a double press saves one file, and the focus goes back to the button of th
   for (let press = 0; press < 2; press += 1) form.listeners.get("submit")({ preventDefault() {} });
   await settle();
   assert.deepEqual([files, form.hidden, document.activeElement === button("Download")], [1, true, true]);
+});
+
+test("somebody who looks for a moment with the pointer keeps one picture of it, and not each one on the way", async () => {
+  deliver();
+  view.timeline.isScrubbing = true;
+  for (const second of [1, 2, 3]) {
+    view.scrub(Date.parse(recording.start) + second * 1000);
+    await settle();
+  }
+  assert.deepEqual([...urls], [view.still.src]);
+  view.node.close();
+  assert.equal(urls.size, 0);
+});
+
+test("the clock of a recording that plays is not read out each second", () => {
+  assert.equal(view.clock.getAttribute("aria-live"), "off");
+});
+
+test("the button of the recordings has the new name of a camera that was renamed", () => {
+  let node;
+  const host = { device: { id: "yard", name: "Yard" }, place: (slot, one) => { node = one; } };
+  const panel = recordingsPanel.make(host);
+  panel.update();
+  host.device = { id: "yard", name: "Garden" };
+  panel.update();
+  assert.equal(node.getAttribute("aria-label"), "Recordings of Garden");
 });

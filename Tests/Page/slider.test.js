@@ -57,3 +57,7 @@ test("a slider that comes back to where it was sends nothing, and shows what the
   slider.show(20, true);
   assert.equal(slider.output.textContent, "20 %");
 });
+
+test("what a device reports for a slider is not read out, and the slider says it to whoever is there", () => {
+  assert.deepEqual([slider.output.getAttribute("aria-live"), slider.input.getAttribute("aria-valuetext")], ["off", "40 %"]);
+});

@@ -41,6 +41,8 @@ export class Slider {
     this.words = words;
     this.changed = changed;
     this.output = element("output");
+    // The slider itself says its value.
+    this.output.setAttribute("aria-live", "off");
     this.input = element("input", className);
     Object.assign(this.input, { type: "range", step: String(step) });
     this.limit(minimum, maximum);

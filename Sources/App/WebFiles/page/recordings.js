@@ -31,9 +31,11 @@ export const recordingsPanel = {
     const button = new Button("history", t("recordings.recordings"), () => {
       view = new RecordingsView(host.device.id, host.device.name, () => { view = null; });
     }, "button compact quiet");
-    button.node.setAttribute("aria-label", t("recordings.recordingsOfName", { name: host.device.name }));
     host.place("controls", button.node);
-    return { suspend: close, remove: close };
+    return {
+      update: () => button.node.setAttribute("aria-label", t("recordings.recordingsOfName", { name: host.device.name })),
+      suspend: close, remove: close,
+    };
   },
 };
 
@@ -77,8 +79,10 @@ class RecordingsView {
     this.player = null;
     this.isClosed = false;
     this.requests = new Newest();
-    /** @type {string[]} */
-    this.urls = [];
+    /** @type {Set<string>} */
+    this.urls = new Set();
+    // The picture at the pointer.
+    this.stillURL = "";
     // When the element's playlist begins, in browsers that do not put media together.
     /** @type {number | undefined} */
     this.linkStart = undefined;
@@ -92,6 +96,8 @@ class RecordingsView {
     this.still.alt = "";
     this.still.hidden = true;
     this.clock = element("output", "clock");
+    // It goes on with the video, and would be read out each second. The timeline says the time.
+    this.clock.setAttribute("aria-live", "off");
     this.message = element("p", "recordings-message");
     this.message.setAttribute("role", "status");
     this.playButton = new Button("play", t("recordings.play"), () => this.toggle(), "button primary");
@@ -306,7 +312,9 @@ class RecordingsView {
         const blob = await getRecordingPicture(this.device, `thumbnail.jpg?width=480&at=${
           encodeURIComponent(new Date(shown).toISOString())}`);
         if (this.isClosed) break;
-        this.still.src = this.keep(blob);
+        this.giveBack(this.stillURL);
+        this.stillURL = this.keep(blob);
+        this.still.src = this.stillURL;
         this.still.hidden = false;
       } catch {
         // There is no picture at this time; the next one may be there.
@@ -318,9 +326,15 @@ class RecordingsView {
   /** @param {Blob} blob */
   keep(blob) {
     const url = URL.createObjectURL(blob);
-    this.urls.push(url);
+    this.urls.add(url);
     return url;
   }
+
+  /**
+   * Gives the memory of a picture back.
+   * @param {string} url "" for none
+   */
+  giveBack(url) { if (this.urls.delete(url)) URL.revokeObjectURL(url); }
 
   showList() {
     this.observer.disconnect();
@@ -365,7 +379,7 @@ class RecordingsView {
     this.player?.close();
     this.player = null;
     this.linkStart = undefined;
-    for (const url of this.urls.splice(0)) URL.revokeObjectURL(url);
+    for (const url of this.urls) this.giveBack(url);
     this.still.hidden = true;
   }
 
