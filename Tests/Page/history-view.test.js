@@ -113,3 +113,12 @@ test("an item that changes while its button has the focus keeps it", async () =>
   assert.deepEqual([held.isConnected, held.tag, shownNumbers().slice(0, 2)], [true, "button", [101, 100]]);
   assert.equal(held, view.list.querySelectorAll("button")[0]);
 });
+
+test("somebody who leaves the list open overnight may choose the day that has begun", (context) => {
+  context.mock.timers.enable({ apis: ["Date"], now: new Date(2026, 5, 1, 23, 59) });
+  view = openHistory({ tiles: new Map() }, "");
+  assert.equal(view.date.max, "2026-06-01");
+  context.mock.timers.setTime(new Date(2026, 5, 2, 0, 1).getTime());
+  view.date.listeners.get("focus")();
+  assert.equal(view.date.max, "2026-06-02");
+});

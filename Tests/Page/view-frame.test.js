@@ -58,6 +58,17 @@ test("on an iPhone, full screen is the window with the picture and its controls"
   assert.deepEqual(asked, []);
 });
 
+test("the button for full screen is pressed while something is full, and not on an iPhone that names nothing", () => {
+  const frame = makeFrame();
+  assert.equal(frame.isFull, false);
+  document.fullscreenElement = document.documentElement;
+  assert.equal(frame.isFull, true);
+  Object.assign(document, { fullscreenEnabled: undefined, fullscreenElement: undefined });
+  assert.equal(frame.isFull, false);
+  frame.fullScreen();
+  assert.equal(frame.isFull, true);
+});
+
 test("a volume that an iPhone does not let pages set is recognized, and one that can be set stays as it is", () => {
   assert.equal(canChangeVolume({ get volume() { return 1; }, set volume(_) {} }), false);
   const video = { volume: 0.3 };

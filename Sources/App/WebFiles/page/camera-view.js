@@ -350,7 +350,7 @@ export class CameraView {
       || !this.parts.rights.may("media", camera);
     tools.save.node.disabled = !isShown && !preview.hasSnapshot;
     tools.float.node.disabled = !isShown || live.fallback.isImage;
-    tools.full.node.setAttribute("aria-pressed", String(this.frame.fillsWindow || document.fullscreenElement !== null));
+    tools.full.node.setAttribute("aria-pressed", String(this.frame.isFull));
     this.details.hidden = !live.isActive;
     this.path.render(live);
   }

@@ -84,7 +84,10 @@ class HistoryView {
     this.date = element("input");
     this.date.type = "date";
     this.date.setAttribute("aria-label", t("historyView.day"));
+    this.date.max = dayOf(new Date());
     this.date.addEventListener("change", () => this.restart());
+    // The list may stay open overnight.
+    this.date.addEventListener("focus", () => { this.date.max = dayOf(new Date()); });
     this.device.append(new Option(t("historyView.allDevices"), ""));
     for (const tile of [...home.tiles.values()].map(({ device: one }) => one).sort(byName)) {
       this.device.append(new Option(tile.name, tile.id));
@@ -122,7 +125,6 @@ class HistoryView {
       const { kinds, oldest } = await getHistoryFilters();
       this.kind.append(...kinds.map((kind) => new Option(historyKind(kind), kind)));
       if (oldest) this.date.min = dayOf(new Date(oldest));
-      this.date.max = dayOf(new Date());
     } catch (error) {
       this.say(inWords(error, "history").message);
     }

@@ -28,6 +28,9 @@ export class ViewFrame {
     else this.fill(!this.fillsWindow);
   }
 
+  /** Whether fullScreen() leaves something. An iPhone does not know what is on its whole screen. */
+  get isFull() { return this.fillsWindow || Boolean(document.fullscreenElement); }
+
   /** @param {boolean} fillsWindow */
   fill(fillsWindow) {
     this.fillsWindow = fillsWindow;
