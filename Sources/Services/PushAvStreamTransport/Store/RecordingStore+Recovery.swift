@@ -195,7 +195,6 @@ extension RecordingStore {
             // Unless the disk has gone meanwhile, somebody has removed the recording.
             guard !names.isEmpty else { return checkFolder() == nil }
             var files = try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)
-            for one in files.damage { self.report(.unreadable(one)) }
             if files.recording.end == nil {
                 let cut = try files.write(end)
                 counting.withLock { $0.cutBytes += cut }
@@ -203,7 +202,15 @@ extension RecordingStore {
                 // It was written, and may not be on the disk.
                 try fileSystem.open("\(folder)/\(RecordingLayout.journalFile)").synchronize()
             }
+            // Only now: what the disk refuses is tried again without a word.
+            for one in files.damage { self.report(.unreadable(one)) }
             addToIndex([IndexedRecording(files.recording)])
+            return true
+        } catch let error as UnreadableRecording {
+            // The disk may read later what it refuses now. What is damaged stays so, and is left where it is.
+            if case .unreadable = error.reason { return false }
+            guard checkFolder() == nil else { return false }
+            self.report(.unreadable(error))
             return true
         } catch {
             // The maintenance tries again.
