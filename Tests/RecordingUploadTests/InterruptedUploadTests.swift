@@ -108,6 +108,34 @@ import Transport
         #expect(uploader.state.withLock { $0.begun == nil })
     }
 
+    @Test func `the queue does not wait for a recording that turns out to be damaged once it can be read`() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let earlier = try makeUploader()
+        let first = try makeStore(earlier)
+        try first.take(.began(session), of: session.id)
+        try first.take(chunk(0), of: session.id)
+        try UploadJournal(path: "\(root)/uploads.jsonl").replace(
+            with: earlier.state.withLock { $0.queue.snapshot })
+        // The process is killed.
+        let folder = first.layout.folder(of: session.id)
+        let disk = FullDisk()
+        disk.isFull.withLock { $0 = false }
+        disk.unreadable.withLock { $0 = folder }
+        let uploader = try makeUploader()
+        let store = try makeStore(uploader, disk)
+        try store.recover()
+        uploader.resume(from: store)
+        #expect(uploader.state.withLock { $0.begun != nil })
+        try FileManager.default.removeItem(atPath: "\(folder)/session.json")
+        disk.unreadable.withLock { $0 = nil }
+        let report = store.maintain()
+        #expect(report.recovered.isEmpty)
+        #expect(report.lost == [session.id])
+        uploader.resume(from: store)
+        #expect(uploader.state.withLock { $0.begun == nil })
+        #expect(store.maintain().lost.isEmpty)
+    }
+
     @Test func `the wall clock does not decide what a privacy switch discards`() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let uploader = try makeUploader()

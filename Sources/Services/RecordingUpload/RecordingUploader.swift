@@ -280,7 +280,7 @@ public final class RecordingUploader: RecordingFollower {
 
     /// Completes the queue after a restart: recordings that were interrupted get their last segments and their end, and
     /// recordings that a damaged queue does not know come back. The store must have recovered before. It is called again
-    /// when the store has completed recordings that it could not complete before.
+    /// when the store has completed recordings that it could not complete before, or knows that they are deleted or damaged.
     public func resume(from store: some RecordingReading) {
         let (pending, problems) = folders.pending()
         for problem in problems { report(.damaged(problem)) }

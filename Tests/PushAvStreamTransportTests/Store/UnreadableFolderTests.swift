@@ -90,7 +90,12 @@ import Transport
         #expect(try store.recordings(RecordingQuery()).isEmpty)
         fileSystem.faults.unreadable = []
         let later = try isRestarted ? self.store() : store
-        if isRestarted { #expect(try later.recover().deletions == 1) } else { later.maintain() }
+        if isRestarted {
+            #expect(try later.recover().deletions == 1)
+        } else {
+            #expect(later.maintain().lost == [id])
+            #expect(later.maintain().lost.isEmpty)
+        }
         #expect(try later.recordings(RecordingQuery()).isEmpty)
         #expect(fileSystem.files(below: "/state/recordings").isEmpty)
     }

@@ -101,8 +101,9 @@ public struct RecordingComposition: Sendable {
     func maintain() {
         // The folder in the state folder is made again; another one may be there again.
         if place.folder.problem() != nil { place.folder.open() }
-        // What a full disk kept from being completed at the start can be uploaded now.
-        guard !store.maintain(at: time.now()).recovered.isEmpty else { return }
+        let report = store.maintain(at: time.now())
+        // The uploads wait for what the disk refused at the start. It is complete now, or there is nothing to wait for.
+        guard !report.recovered.isEmpty || !report.lost.isEmpty else { return }
         uploads.uploader.resume(from: store)
     }
 

@@ -8,6 +8,9 @@ public struct MaintenanceReport: Equatable, Sendable {
     public var heldBytes: Int64 = 0
     /// The recordings of an earlier run that could not be completed before.
     public var recovered: [RecordingSession.ID] = []
+    /// The recordings that the disk refused to read or to remove before, and of which there is nothing to complete: they
+    /// were deleted, or are damaged.
+    public var lost: [RecordingSession.ID] = []
 
     /// Nothing was done.
     public init() {}
@@ -28,7 +31,7 @@ extension RecordingStore {
         try? deleteWhatIsDue(at: time ?? now(), &report)
         retryEnds()
         retryIndexing()
-        report.recovered = retryRecoveries()
+        retryRecoveries(&report)
         updateCondition()
         return report
     }

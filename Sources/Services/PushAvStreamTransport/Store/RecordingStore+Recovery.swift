@@ -63,17 +63,17 @@ extension RecordingStore {
         return report
     }
 
-    /// Completes the recordings for whose ends there was no room at the start.
-    /// - Returns: those that are complete now.
-    func retryRecoveries() -> [RecordingSession.ID] {
-        var recovered: [RecordingSession.ID] = []
+    /// Completes the recordings that the disk refused to read, to end or to remove before.
+    func retryRecoveries(_ outcome: inout MaintenanceReport) {
         var report = RecoveryReport()
         for id in incompleteRecordings.sorted(by: RecordingSession.ID.isOrdered) where !isBeingDeleted(id) {
-            guard let recording = recover(id, layout.folder(of: id), &report) else { continue }
-            addToIndex([IndexedRecording(recording)])
-            recovered.append(id)
+            if let recording = recover(id, layout.folder(of: id), &report) {
+                addToIndex([IndexedRecording(recording)])
+                outcome.recovered.append(id)
+            } else if !incompleteRecordings.contains(id) {
+                outcome.lost.append(id)
+            }
         }
-        return recovered
     }
 
     /// Adds the recordings that the index could not store: until then they are in no list, and no rule deletes them.
