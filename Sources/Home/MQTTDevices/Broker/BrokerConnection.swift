@@ -7,9 +7,10 @@ import Transport
 /// The connection to an MQTT broker, on a thread of its own: connecting, reconnecting, subscribing, and the queues in both
 /// directions. MQTT 3.1.1.
 public final class BrokerConnection: @unchecked Sendable {
-    // Proof for @unchecked: `client` is set in `init` and destroyed by the thread at its end. Before that the thread
-    // closes it under the lock (`isOpen`) and waits until nothing uses it (`unused`). The library's functions may be
-    // called from any thread once `mosquitto_threaded_set` was called. Everything else is constant, or behind a lock.
+    // Proof for @unchecked: `client` is set in `init`, emptied by the thread between two connections, and destroyed by it
+    // at its end. Before that the thread closes it under the lock (`isOpen`) and waits until nothing uses it (`unused`).
+    // The library's functions may be called from any thread once `mosquitto_threaded_set` was called. Everything else is
+    // constant, or behind a lock.
 
     /// What the connection reports. It must not block.
     public enum Event: Sendable {
@@ -34,21 +35,21 @@ public final class BrokerConnection: @unchecked Sendable {
     private let queue: Locked<MessageQueue>
     /// Set by ``stop()``.
     private let stopping = Latch()
-    /// Set when the library's client is closed and no thread uses it any more.
-    private let unused = Latch()
 
     private struct Shared {
         var phase = BrokerState.connecting
-        /// Whether the library's client may be used.
+        /// Whether the library's client may be used. It is closed at the end of each connection.
         var isOpen = true
         /// Whether ``leave()`` was called, so that the end of the connection is not a loss.
         var isLeaving = false
         /// How many threads use it at the moment.
         var users = 0
+        /// Set by the last of them once the client is closed; nil if the thread does not wait for them.
+        var unused: Latch?
         var subscriptions: Set<String> = []
-        /// The sizes of the messages that the library has not sent yet, by its numbers, and whether it sends them over the next
-        /// connection if this one ends.
-        var outgoing: [Int32: (size: Int, staysAfterLoss: Bool)] = [:]
+        /// The sizes of the messages that the library has not sent yet, or the broker has not acknowledged, by the library's
+        /// numbers.
+        var outgoing: [Int32: Int] = [:]
         var outgoingBytes = 0
         /// Messages that the library sent before their numbers were known here.
         var sentEarly: Set<Int32> = []
@@ -166,14 +167,11 @@ public final class BrokerConnection: @unchecked Sendable {
         while !isStopping {
             let failure = connectAndServe(&delay)
             let loss = shared.withLock { state -> Bool? in
+                state.isOpen = false
                 guard !state.isLeaving else {
                     state.phase = .stopped
                     return nil
                 }
-                // The library keeps those that need an acknowledgement. They still take up room.
-                state.outgoing = state.outgoing.filter { $0.value.staysAfterLoss }
-                state.outgoingBytes = state.outgoing.values.reduce(0) { $0 + $1.size }
-                state.sentEarly = []
                 if case .lost(let since, let known) = state.phase {
                     state.phase = .lost(since: since, failure)
                     return known != failure
@@ -187,19 +185,53 @@ public final class BrokerConnection: @unchecked Sendable {
                 break
             }
             if isNewLoss { report(.lost(failure)) }
+            forgetOutgoing()
             stopping.wait(atMost: delay.next(&random))
         }
-        let isUsed = shared.withLock { state in
+        shared.withLock { state in
             state.phase = .stopped
             state.isOpen = false
-            return state.users > 0
+        }
+        waitUntilUnused()
+        mosquitto_destroy(client)
+    }
+
+    /// Waits until no thread uses the closed client.
+    private func waitUntilUnused() {
+        let unused = Latch()
+        let isUsed = shared.withLock { state in
+            guard state.users > 0 else { return false }
+            state.unused = unused
+            return true
         }
         if isUsed { unused.wait() }
-        mosquitto_destroy(client)
+    }
+
+    /// Forgets the messages of a connection that has ended. From then on, no thread uses the client.
+    private func forgetOutgoing() {
+        waitUntilUnused()
+        shared.withLock { state in
+            state.outgoing = [:]
+            state.outgoingBytes = 0
+            state.sentEarly = []
+        }
+    }
+
+    /// Empties the closed client and opens it again. The library would send the messages that were not acknowledged over the
+    /// next connection, which may begin hours later: a door would be unlocked when nobody expects it any more.
+    private func renewClient() throws(BrokerFailure) {
+        let code = mosquitto_reinitialise(client, settings.clientID, true, nil)
+        guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { throw failure(code) }
+        try configure()
+        setCallbacks()
+        shared.withLock { $0.isOpen = true }
     }
 
     /// One connection, from its start to its end.
     private func connectAndServe(_ delay: inout ReconnectDelay) -> BrokerFailure {
+        if !shared.withLock({ $0.isOpen }) {
+            do throws(BrokerFailure) { try renewClient() } catch { return error }
+        }
         shared.withLock { $0.failure = nil }
         let began = MonotonicClock.now
         let code = mosquitto_connect_async(
@@ -290,11 +322,11 @@ public final class BrokerConnection: @unchecked Sendable {
 
     private func sent(_ number: Int32) {
         shared.withLock { state in
-            guard let message = state.outgoing.removeValue(forKey: number) else {
+            guard let size = state.outgoing.removeValue(forKey: number) else {
                 state.sentEarly.insert(number)
                 return
             }
-            state.outgoingBytes -= message.size
+            state.outgoingBytes -= size
         }
     }
 
@@ -356,58 +388,61 @@ public final class BrokerConnection: @unchecked Sendable {
     }
 
     /// Uses the library's client unless it is closed. The lock is not held during the use, because the library may call
-    /// back.
-    /// - Parameter wakes: whether the connection's thread sends at once what the client was given.
-    private func withClient(wakes: Bool = true, _ body: (OpaquePointer) -> Void) {
+    /// back. Until the use ends, the client stays that of the same connection.
+    /// - Parameters:
+    ///   - wakes: whether the connection's thread sends at once what the client was given.
+    ///   - isPossible: whether it may be used for this; the lock is held.
+    private func withClient(
+        wakes: Bool = true, when isPossible: (Shared) -> Bool = { _ in true }, _ body: (OpaquePointer) -> Void
+    ) {
         let isOpen = shared.withLock { state in
-            guard state.isOpen, !isStopping else { return false }
+            guard state.isOpen, !isStopping, isPossible(state) else { return false }
             state.users += 1
             return true
         }
         guard isOpen else { return }
         body(client)
         if wakes { wait.signal() }
-        let isLast = shared.withLock { state in
+        let unused = shared.withLock { state -> Latch? in
             state.users -= 1
-            return !state.isOpen && state.users == 0
+            guard state.users == 0 else { return nil }
+            defer { state.unused = nil }
+            return state.unused
         }
-        if isLast { unused.set() }
+        unused?.set()
     }
 
-    /// Sends a message.
+    /// Sends a message over the present connection. If that ends before the broker has the message, the message is lost.
     /// - Returns: whether the broker is connected and there is room for it.
     @discardableResult
     public func publish(_ publication: MQTTPublication) -> Bool {
         let size = publication.payload.count + publication.topic.utf8.count
-        let isPossible = shared.withLock { state in
-            guard case .connected = state.phase, state.outgoingBytes + size <= Self.outgoingBytes
-            else {
-                state.counts.unsent += 1
-                return false
-            }
-            return true
-        }
-        guard isPossible else { return false }
-        var number: Int32 = 0
-        var code = Int32(MOSQ_ERR_NO_CONN.rawValue)
-        withClient { client in
-            code = publication.payload.withUnsafeBytes { bytes in
-                mosquitto_publish(
-                    client, &number, publication.topic, Int32(bytes.count), bytes.baseAddress,
-                    Int32(publication.qualityOfService), publication.isRetained)
-            }
-        }
-        return shared.withLock { state in
-            guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
-                state.counts.unsent += 1
-                return false
-            }
+        var isTaken = false
+        withClient(
+            when: { state in
+                guard case .connected = state.phase else { return false }
+                return state.outgoingBytes + size <= Self.outgoingBytes
+            },
+            { client in
+                var number: Int32 = 0
+                let code = publication.payload.withUnsafeBytes { bytes in
+                    mosquitto_publish(
+                        client, &number, publication.topic, Int32(bytes.count), bytes.baseAddress,
+                        Int32(publication.qualityOfService), publication.isRetained)
+                }
+                isTaken = code == Int32(MOSQ_ERR_SUCCESS.rawValue)
+                if isTaken { handedOver(number, size) }
+            })
+        if !isTaken { shared.withLock { $0.counts.unsent += 1 } }
+        return isTaken
+    }
+
+    private func handedOver(_ number: Int32, _ size: Int) {
+        shared.withLock { state in
             state.counts.sent += 1
-            if state.sentEarly.remove(number) == nil {
-                state.outgoing[number] = (size, publication.qualityOfService > 0)
-                state.outgoingBytes += size
-            }
-            return true
+            guard state.sentEarly.remove(number) == nil else { return }
+            state.outgoing[number] = size
+            state.outgoingBytes += size
         }
     }
 }
