@@ -231,6 +231,27 @@ import Testing
         #expect(!events.isFinished)
     }
 
+    @Test func `a subscription without a connection finishes if its device was removed before`() async {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let kind = Google.DoorbellPressTrait.DoorbellPressedEvent.self
+        for isResumed in [true, false] {
+            script.change(Self.doorbell)
+            let there = Recorder(script.home.devices().batched().filter { !$0.isEmpty })
+            await there.wait(for: 1)
+            let former = Recorder(device.events.subscribe(kind))
+            script.change(Sample.removed("device", "d1"))
+            await former.waitForEnd()
+            script.interrupted()
+            while script.model.current != nil, !Task.isCancelled { await Task.yield() }
+            let later = Recorder(device.events.subscribe(kind))
+            if isResumed { script.connected() } else { script.state([Sample.structure()]) }
+            await later.waitForEnd()
+            #expect(later.isFinished)
+        }
+    }
+
     @Test func `a subscription to events of a device that was removed during an outage finishes`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])

@@ -49,6 +49,8 @@ final class HomeModel: Sendable {
         var isFresh = false
         var observers: [HomeState.Topic: [UInt64: Observer]] = [:]
         var eventObservers: [UInt64: EventObserver] = [:]
+        /// Those of them that began without a connection, and whose device the home did not have before.
+        var doubtedEventObservers: Set<UInt64> = []
         var nextObserver: UInt64 = 0
         /// Counts the streams, so that reports of a stream that has ended are not taken for those of the next one.
         var stream: UInt64 = 0
@@ -120,8 +122,9 @@ final class HomeModel: Sendable {
         let (id, phase, isGone) = state.withLock { state -> (UInt64, Phase, Bool) in
             state.nextObserver += 1
             if case .ended = state.phase { return (state.nextObserver, state.phase, false) }
-            if case .live = state.phase, state.home.devices[observer.deviceID] == nil {
-                return (state.nextObserver, state.phase, true)
+            if state.home.devices[observer.deviceID] == nil {
+                if case .live = state.phase { return (state.nextObserver, state.phase, true) }
+                state.doubtedEventObservers.insert(state.nextObserver)
             }
             state.eventObservers[state.nextObserver] = observer
             return (state.nextObserver, state.phase, false)
@@ -136,7 +139,10 @@ final class HomeModel: Sendable {
     }
 
     func removeEventObserver(_ observer: UInt64) {
-        state.withLock { $0.eventObservers[observer] = nil }
+        state.withLock { state in
+            state.eventObservers[observer] = nil
+            state.doubtedEventObservers.remove(observer)
+        }
     }
 
     /// Ends the stream and every subscription, for good.
@@ -197,7 +203,8 @@ final class HomeModel: Sendable {
         let waking = state.withLock { state -> [@Sendable () -> Void] in
             guard state.stream == stream, state.cursor != nil else { return [] }
             state.phase = .live
-            return state.observers.values.flatMap { $0.values.map(\.wake) }
+            let wakes: [@Sendable () -> Void] = state.observers.values.flatMap { $0.values.map(\.wake) }
+            return wakes + Self.takeDoubtedEventObservers(&state)
         }
         for wake in waking { wake() }
     }
@@ -219,11 +226,12 @@ final class HomeModel: Sendable {
             state.isFresh = state.cursor != nil
             state.cursor = events.last?.id ?? state.cursor
             state.phase = .live
-            let wakes: [@Sendable () -> Void] = state.observers.values.flatMap { $0.values.map(\.wake) }
+            var calls: [@Sendable () -> Void] = state.observers.values.flatMap { $0.values.map(\.wake) }
+            calls += Self.takeDoubtedEventObservers(&state)
             // A state in place of changes does not say why it lacks a device. The app may not be allowed to read it at the
             // moment, or a gateway that has just started has not found it yet.
-            guard !state.isFresh else { return wakes }
-            return wakes + Self.takeEventObservers(&state) { newer.devices[$0] == nil }
+            guard !state.isFresh else { return calls }
+            return calls + Self.takeEventObservers(&state) { newer.devices[$1.deviceID] == nil }
         }
         for wake in waking { wake() }
     }
@@ -238,7 +246,7 @@ final class HomeModel: Sendable {
             let changed = state.home.apply(update)
             let wakes: [@Sendable () -> Void] = changed.flatMap { state.observers[$0]?.values.map(\.wake) ?? [] }
             guard case .deviceRemoved(let id) = update else { return (wakes, []) }
-            return (wakes + Self.takeEventObservers(&state) { $0 == id }, [])
+            return (wakes + Self.takeEventObservers(&state) { $1.deviceID == id }, [])
         }
         for wake in waking { wake() }
         guard !receiving.isEmpty, let event = HomeEvent(event) else { return }
@@ -283,11 +291,19 @@ final class HomeModel: Sendable {
     /// Removes the subscriptions to the events of devices that are gone.
     /// - Returns: what finishes them.
     private static func takeEventObservers(
-        _ state: inout State, ofDevicesWhere isGone: (String) -> Bool
+        _ state: inout State, where isGone: (UInt64, EventObserver) -> Bool
     ) -> [@Sendable () -> Void] {
-        let gone = state.eventObservers.filter { isGone($0.value.deviceID) }
+        let gone = state.eventObservers.filter { isGone($0.key, $0.value) }
         for id in gone.keys { state.eventObservers[id] = nil }
         return gone.values.map(\.finish)
+    }
+
+    /// Removes the subscriptions that began without a connection, if the home had no such device before and has none now.
+    /// - Returns: what finishes them.
+    private static func takeDoubtedEventObservers(_ state: inout State) -> [@Sendable () -> Void] {
+        let (doubted, devices) = (state.doubtedEventObservers, state.home.devices)
+        state.doubtedEventObservers = []
+        return takeEventObservers(&state) { doubted.contains($0) && devices[$1.deviceID] == nil }
     }
 
     private static func takeObservers(_ state: inout State) -> [@Sendable (HomeError) -> Void] {
