@@ -135,7 +135,22 @@ import Testing
                 == ["door.mp4", "newest.mp4", "pipe"])
     }
 
-    /// The owner of the machine could replace the device by a file, if the code were wrong.
+    /// The administrator of the machine may write into any file.
+    @Test(.enabled(if: geteuid() != 0))
+    func `a file that permits no writing stays, and nothing is left beside it`() throws {
+        let piped = try Piped()
+        defer { piped.remove() }
+        let old = piped.folder.appending(path: "door.mp4")
+        try Data("old".utf8).write(to: old)
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: old.path)
+        let error = #expect(throws: HomeError.self) { try ClipFile(old) }
+        #expect(error?.code == .failedPrecondition)
+        #expect(try Data(contentsOf: old) == Data("old".utf8))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: piped.folder.path).sorted() == ["door.mp4", "pipe"])
+    }
+
+    /// The administrator of the machine could replace the device by a file, if the code were wrong.
     @Test(.enabled(if: geteuid() != 0)) func `a clip that is written into a device leaves no file`() throws {
         let file = try ClipFile(URL(fileURLWithPath: "/dev/null"))
         try file.write(Data("one".utf8))

@@ -34,7 +34,11 @@ struct ClipFile {
         target = .replacing(target: path, partial: partial)
         guard FileManager.default.createFile(atPath: partial, contents: nil, attributes: permissions),
             let handle = FileHandle(forWritingAtPath: partial)
-        else { throw .failedPrecondition("\(name) cannot be written; check that its folder exists and permits it") }
+        else {
+            // A file that permits no writing passes that on to the one beside it, which exists then.
+            try? FileManager.default.removeItem(atPath: partial)
+            throw .failedPrecondition("\(name) cannot be written; check that its folder exists and permits it")
+        }
         self.handle = handle
     }
 
