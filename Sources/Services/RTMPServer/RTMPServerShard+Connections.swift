@@ -248,7 +248,7 @@ extension RTMPServerShard {
         // A client that asks for nothing is not reported. One that speaks TLS is: it may be a camera that is set to rtmps.
         guard request != nil || end.isMistake else { return }
         let (device, host) = (connection.admitted?.deviceID, connection.peer.host)
-        // The client chooses what is in it.
+        // Any client may choose this name, and make it long.
         let camera = String((request?.camera ?? "").unicodeScalars.prefix(64))
         let due =
             if let device {

@@ -29,8 +29,8 @@ extension TokenRegistry {
     /// Another change may have moved it on. Each move counts by itself, so that those who lose the device by either of the two
     /// lose it, in whichever order the moves come here. A token that has the device where it is now keeps the grants that it has
     /// given for it. It may have given them after the device came back, but before the report of its departure came here.
-    /// - Parameter former: the tokens that worked before the move. One that loses the structure behind the move, but before it
-    ///   comes here, loses the device by neither of the two alone.
+    /// - Parameter former: the tokens that worked before the move. A token may lose the former structure after the move, but
+    ///   before the move comes here. Neither of the two changes alone shows that it has lost the device.
     func follow(_ move: DeviceMove, heldBefore former: [Stored]) async throws(HomeError) {
         let id = move.deviceID
         let object = Access.Object.device(id, structureID: move.structureID)

@@ -45,7 +45,8 @@ export function openDialog(title, className, closed = () => {}) {
   node.addEventListener("cancel", (event) => {
     if (event.target !== node || !losesSomething(node)) return;
     event.preventDefault();
-    // Chromium lets a page keep a dialog open once, and then not until somebody touches the page: so with the way back of Android.
+    // Chromium lets a page keep a dialog open once, and again only after somebody has touched the page. On Android, somebody who goes
+    // back twice has not.
     if (event.cancelable) leaveDialog(node);
     else forced.set(node, document.activeElement);
   });

@@ -3,7 +3,7 @@
     import OpenCombine
 
     // OpenCombine's own `values` belongs to all publishers that cannot fail. Another extension of `Publisher` would be
-    // ambiguous with it. A member of a concrete type is preferred, so the types that app code ends with have one each.
+    // ambiguous with it. Swift prefers a member of a concrete type, so the types at the end of most chains have one each.
 
     extension AnyPublisher where Failure == Never, Output: Sendable {
         /// The values as an asynchronous sequence.

@@ -36,7 +36,7 @@ struct CommandResults {
     static let longestLife = 600.0
     /// How many results are kept, including commands that are running.
     static let capacity = 512
-    /// How principals share the places for commands that are running. No result gives way to those.
+    /// How principals share the places for commands that are running. Unlike results, these never give way to others.
     static let shares = PlaceShares(total: capacity)
     /// The longest key, in bytes.
     static let longestKey = 255
