@@ -155,7 +155,7 @@ test("an error that comes after the sign-out is not shown either", async () => {
 async function openConnecting() {
   const made = [];
   replace("window", { RTCPeerConnection: true });
-  replace("MediaStream", class {});
+  replace("MediaStream", class extends EventTarget {});
   replace("RTCPeerConnection", class extends EventTarget {
     constructor({ iceServers }) {
       super();

@@ -149,12 +149,14 @@ def test_two_switches_that_toggle_each_other_are_cut(house: House) -> None:
     def ends() -> list[tuple[int, str]]:
         return sorted((run["depth"], run.get("end") or "") for one in automations for run in house.runs(one))
 
-    # The runs of depths 0 to 8 send a command each, and what the last one changes starts nothing. A switch obeys once the
-    # run that sent the command has ended. If it obeyed earlier, the change that comes back two commands later could find
-    # that run still waiting for its answer, and would only be counted by it.
+    # The runs of depths 0 to 8 send a command each, and what the last one changes starts nothing. A switch obeys once
+    # the run that sent the command has ended. If it obeyed earlier, the change that comes back two commands later could
+    # find that run still waiting for its answer, and would only be counted by it.
     for depth in range(9):
         topic, payload = commands.get(timeout=PATIENCE)
-        eventually(lambda depth=depth: (depth, "completed") in ends(), f"the run of depth {depth} has ended", every=0.02)
+        eventually(
+            lambda depth=depth: (depth, "completed") in ends(), f"the run of depth {depth} has ended", every=0.02
+        )
         client.publish(topic.replace("/set", "/state"), payload, retain=True)
     eventually(lambda: (9, "loopCut") in ends(), "the loop is cut")
     assert ends() == [*((depth, "completed") for depth in range(9)), (9, "loopCut")]
