@@ -55,7 +55,7 @@ import Transport
         try #require(isConnectedAgain.wait(atMost: .seconds(60)))
         #expect(connection.publish(MQTTPublication(topic: "t", text: "b", qualityOfService: 1)))
         let next = try #require(broker.receive())
-        // Nothing comes before it, and it is not marked as a duplicate (0x3A).
+        // Neither is it marked as a duplicate (0x3A), nor does such a message come before it.
         try #require(next.count == 8 && next.first == 0x32 && next.last == UInt8(ascii: "b"))
         #expect(connection.counts.outgoingBytes == 2)
         broker.acknowledge(message: Array(next[5...6]))
@@ -64,5 +64,9 @@ import Transport
             Latch().wait(atMost: .milliseconds(1))
         }
         #expect(connection.counts.outgoingBytes == 0)
+        // The library repeats messages after it has reported the connection, but before it reads an acknowledgement.
+        #expect(connection.publish(MQTTPublication(topic: "t", text: "c", qualityOfService: 1)))
+        let last = try #require(broker.receive())
+        #expect(last.count == 8 && last.first == 0x32 && last.last == UInt8(ascii: "c"))
     }
 }
