@@ -257,7 +257,7 @@ test("the button beside the name of a home says its new name when others rename 
   assert.deepEqual([buttons.children[0] === button, button.getAttribute("aria-label"), document.activeElement === button], [true, "Rooms of Lake house", true]);
 });
 
-test("the page scrolls at once to a camera whose visitor is answered, for somebody who wants little to move", () => {
+test("the page scrolls to a camera whose visitor is answered, without an animation where less motion is preferred", () => {
   home.show(camera("yard"));
   const scrolled = [];
   home.tiles.get("yard").node.scrollIntoView = ({ behavior }) => scrolled.push(behavior);
