@@ -8,32 +8,16 @@ import PackageDescription
 // of the unit tests do not compile SwiftNIO and BoringSSL again.
 let coreOnly = Context.environment["GATEHOUSE_CORE"] == "1"
 
-// `GATEHOUSE_CORE_TESTS` chooses from the tests that need no package. `safe` leaves those of modules without unsafe code, in which
-// the address sanitizer finds nothing, and `unsafe` leaves the others. `threads` leaves those of modules that have threads.
-let coreTests = Context.environment["GATEHOUSE_CORE_TESTS"]
-// tools/package-imports checks that they have no unsafe code.
-let safeModules: Set = ["HomeTypes", "AutomationGraph", "Automation", "SDP", "Congestion"]
-
 // `GATEHOUSE_FUZZ=1` adds the program `fuzz` (docs/fuzzing.md), and what it needs to see which code an input reaches.
 // It needs `--sanitize=address` as well.
 let fuzzing = Context.environment["GATEHOUSE_FUZZ"] == "1"
 let coverage: [SwiftSetting] = fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
-// Optimised code runs simulated networks and damaged inputs several times faster beside the address sanitizer, but compiling it
-// takes twice as long. The tests of these targets mostly wait for threads and files, or the target is a table: optimising them
-// takes longer than it saves.
-let unoptimized = Set(
-    words(
-        """
-        HomeTypes AutomationGraph Automation MQTTDevices MQTTDevicesTests Cameras CamerasTests Stations StationsTests Signalling
-        SignallingTests RTSPServer RTSPServerTests RTMPServer RTMPServerTests LocalNetwork LocalNetworkTests ONVIFTests TLSTests
-        """))
-
-// Of other debug builds, `GATEHOUSE_OPTIMIZED=NAME,NAME` optimises these targets. Assertions are off then: with them the standard
-// library checks each access to a buffer, and drawing takes minutes.
+// `GATEHOUSE_OPTIMIZED=NAME,NAME` optimises these targets of a debug build. Assertions are off then: with them the standard library
+// checks each access to a buffer, and drawing takes minutes.
 let optimized = Set(Context.environment["GATEHOUSE_OPTIMIZED"]?.split(separator: ",").map(String.init) ?? [])
 func optimization(of target: String) -> [SwiftSetting] {
-    guard optimized.contains(target) || fuzzing && !unoptimized.contains(target) else { return [] }
+    guard optimized.contains(target) else { return [] }
     return [.unsafeFlags(["-O"], .when(configuration: .debug))]
 }
 
@@ -301,22 +285,6 @@ targets += table(
         MQTTDevicesTests: MQTTDevices HomeTypes Transport
         FuzzTargetsTests: FuzzTargets Transport
     """)
-
-let threadedFloors = ["System", "Media", "Services"].map { "Sources/\($0)/" }
-let threadedModules = Set(
-    targets.filter { one in threadedFloors.contains { one.path?.hasPrefix($0) == true } }.map(\.name))
-targets.removeAll { target in
-    guard target.type == .test else {
-        return coreTests == "threads" && target.path?.hasPrefix("Sources/Testing/Fuzz") == true
-    }
-    let module = String(target.name.dropLast("Tests".count))
-    switch coreTests {
-    case "safe": return !safeModules.contains(module)
-    case "unsafe": return safeModules.contains(module)
-    case "threads": return !threadedModules.contains(module)
-    default: return false
-    }
-}
 
 let gatewayFuzzTargets = table(
     """
