@@ -20,6 +20,10 @@ import Transport
     /// Records a session.
     private func record(in store: RecordingStore, seed: UInt64) throws -> RecordingSession.ID {
         var recorder = FakeRecorder(device: "camera\(seed)", start: Self.start, seed: seed)
+        return try record(with: &recorder, in: store)
+    }
+
+    private func record(with recorder: inout FakeRecorder, in store: RecordingStore) throws -> RecordingSession.ID {
         let outputs = recorder.session()
         guard case .began(let session) = outputs.first else { throw RecordingFault.unknownSession }
         for output in outputs { try store.take(output, of: session.id) }
@@ -112,6 +116,32 @@ import Transport
         store.maintain()
         #expect(try index.ids() == [kept])
         #expect(try store.recordings(RecordingQuery()).map(\.id) == [kept])
+    }
+
+    @Test func `a day has only the recordings that are left while the index cannot store a deletion`() throws {
+        let index = FailingIndex()
+        let store = try self.store(index)
+        func recordings(of device: String) throws -> [Int] {
+            try store.days(of: device) { _ in 0 }.map(\.recordings)
+        }
+        var recorder = FakeRecorder(device: "camera", start: Self.start, seed: 18)
+        let ids = [try record(with: &recorder, in: store), try record(with: &recorder, in: store)]
+        let other = try record(in: store, seed: 19)
+        #expect(try recordings(of: "camera") == [2])
+        index.failsToRemove.withLock { $0 = true }
+        try store.delete(ids[0])
+        #expect(try recordings(of: "camera") == [1])
+        try store.delete(ids[1])
+        for _ in 0..<2 {
+            #expect(try index.spans(of: "camera").count == 2)
+            #expect(try recordings(of: "camera").isEmpty)
+            #expect(try recordings(of: other.device) == [1])
+            store.maintain()
+        }
+        index.failsToRemove.withLock { $0 = false }
+        store.maintain()
+        #expect(try index.spans(of: "camera").isEmpty)
+        #expect(try recordings(of: "camera").isEmpty)
     }
 
     @Test func `a recording that is gone and that the index still lists does not stand for room that is needed`() throws

@@ -99,9 +99,7 @@ public final class MemoryRecordingIndex: RecordingIndexing {
 
     public func spans(of device: String) throws(RecordingIndexFault) -> [Range<Int64>] {
         recordings.withLock { all in
-            all.values.filter { $0.summary.id.device == device }.map {
-                $0.summary.from..<max($0.summary.from, $0.summary.until)
-            }
+            all.values.filter { $0.summary.id.device == device }.map(\.summary.span)
         }
     }
 

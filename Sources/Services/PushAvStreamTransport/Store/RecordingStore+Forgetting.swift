@@ -1,5 +1,13 @@
 import Transport
 
+/// What the index says of a recording whose files are gone.
+struct UnforgottenRecording: Sendable {
+    /// What it counts of the recording.
+    var totals = RecordingTotals()
+    /// When the recording begins and ends, in microseconds since 1970, UTC; nil where the index does not list it.
+    var span: Range<Int64>?
+}
+
 /// Recordings whose files are gone while the index cannot be written: it lists them for a while, and the store leaves them
 /// out.
 extension RecordingStore {
@@ -16,9 +24,13 @@ extension RecordingStore {
     /// The files of these recordings are gone, and the index still lists them.
     func recordUnforgotten(_ ids: [RecordingSession.ID]) {
         for id in ids {
-            let listed = try? index.recording(id)
-            let totals = listed.map { RecordingTotals(recordings: 1, byteCount: $0.summary.byteCount) }
-            unforgotten.withLock { $0[id] = totals ?? RecordingTotals() }
+            var gone = UnforgottenRecording()
+            if let listed = (try? index.recording(id))?.summary {
+                gone.totals = RecordingTotals(recordings: 1, byteCount: listed.byteCount)
+                gone.span = listed.span
+            }
+            let recording = gone
+            unforgotten.withLock { $0[id] = recording }
         }
     }
 
@@ -45,10 +57,26 @@ extension RecordingStore {
         let gone = unforgotten.withLock { $0 }
         guard !gone.isEmpty else { return totals }
         var totals = totals
-        for (id, counted) in gone {
-            totals[id.device]?.recordings -= counted.recordings
-            totals[id.device]?.byteCount -= counted.byteCount
+        for (id, recording) in gone {
+            totals[id.device]?.recordings -= recording.totals.recordings
+            totals[id.device]?.byteCount -= recording.totals.byteCount
         }
         return totals.filter { $0.value.recordings > 0 }
+    }
+
+    /// When the recordings of a device begin and end that the index lists, without those whose files are gone.
+    func withoutUnforgotten(_ spans: [Range<Int64>], of device: String) -> [Range<Int64>] {
+        let gone = unforgotten.withLock { $0 }
+        // Two recordings may have the same times, and only one of them be gone.
+        var counts: [Range<Int64>: Int] = [:]
+        for (id, recording) in gone where id.device == device {
+            if let span = recording.span { counts[span, default: 0] += 1 }
+        }
+        guard !counts.isEmpty else { return spans }
+        return spans.filter { span in
+            guard let count = counts[span], count > 0 else { return true }
+            counts[span] = count - 1
+            return false
+        }
     }
 }

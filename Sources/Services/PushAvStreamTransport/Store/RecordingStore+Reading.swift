@@ -42,10 +42,9 @@ extension RecordingStore: RecordingReading {
         of device: String, offset: @Sendable (Int64) -> Int
     ) throws(RecordingFault) -> [RecordingDay] {
         try requireFolder()
-        let open = openRecordings().map(\.summary).filter { $0.id.device == device }.map {
-            $0.from..<max($0.from, $0.until)
-        }
-        let ended = try asking { index throws(RecordingIndexFault) in try index.spans(of: device) }
+        let open = openRecordings().map(\.summary).filter { $0.id.device == device }.map(\.span)
+        let ended = withoutUnforgotten(
+            try asking { index throws(RecordingIndexFault) in try index.spans(of: device) }, of: device)
         var days: [Int: RecordingDay] = [:]
         for span in ended + open {
             let shift = Int64(offset(span.lowerBound)) * 1_000_000

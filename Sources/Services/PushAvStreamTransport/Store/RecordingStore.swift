@@ -24,8 +24,8 @@ public final class RecordingStore: RecordingSink {
     let report: @Sendable (StoreEvent) -> Void
     private let state: Locked<State>
     let counting = Locked(StoreCounters())
-    /// Recordings whose files are gone and that the index could not forget, with what it counts of them.
-    let unforgotten = Locked<[RecordingSession.ID: RecordingTotals]>([:])
+    /// Recordings whose files are gone and that the index could not forget.
+    let unforgotten = Locked<[RecordingSession.ID: UnforgottenRecording]>([:])
 
     private struct State: Sendable {
         var open: [RecordingSession.ID: Entry] = [:]

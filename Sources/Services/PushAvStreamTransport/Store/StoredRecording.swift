@@ -73,6 +73,9 @@ public struct RecordingSummary: Hashable, Sendable {
         self.gapCount = gapCount
         self.end = end
     }
+
+    /// From its first sample to its last one, in microseconds since 1970, UTC.
+    var span: Range<Int64> { from..<max(from, until) }
 }
 
 /// All that the store knows of one recording.
