@@ -124,6 +124,38 @@ import Transport
         await runner.stop()
     }
 
+    @Test func `while the disk is full, no more people wait for it than the home takes`() async throws {
+        let (log, disk) = (LogLines(), FullDisk())
+        let runner = MQTTRunner(directory: nil, logger: log.logger)
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services, directory: try HomeDirectory(disk))
+        await runner.use(hub)
+        var wanted = GatewayConfiguration.MQTT(host: "127.0.0.1", port: 1)
+        wanted.publishes = false
+        await runner.apply(wanted)
+        func report(_ name: String, isHome: Bool) async {
+            let tracker = MQTTTracker(id: name, name: name, topic: name)
+            await runner.take([[.tracker(tracker), .presence(tracker, isHome: isHome)]])
+        }
+        await report("Anna", isHome: true)
+        disk.isFull.withLock { $0 = true }
+        for number in 0..<HomeDirectory.maximumPersons + 50 { await report("t\(number)", isHome: true) }
+        // The home has room for all but Anna's.
+        #expect(
+            log.lines.count { $0.message.contains("cannot be kept yet") } == HomeDirectory.maximumPersons - 1)
+        #expect(
+            log.lines.count { $0.message.hasSuffix("about a person is lost") } == MQTTRunner.mostLostPersons)
+        // A person whom the home knows needs no room.
+        await report("Anna", isHome: false)
+        disk.isFull.withLock { $0 = false }
+        await runner.take([[]])
+        let structure = try #require(await hub.structures().first?.id)
+        let persons = try await hub.presence(in: structure)
+        #expect(persons.count == HomeDirectory.maximumPersons)
+        #expect(persons.first { $0.person == "Anna" }?.isHome == false)
+        await runner.stop()
+    }
+
     @Test func `trackers of persons whom the home does not take do not fill the log`() async throws {
         let log = LogLines()
         let runner = MQTTRunner(directory: nil, logger: log.logger)

@@ -26,7 +26,8 @@ actor MQTTRunner {
     private var prefixes: KeptPrefixes
     /// Lets the prefixes that the disk did not take try again.
     private var prefixRetry: Task<Void, Never>?
-    /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person.
+    /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person, of no more people
+    /// than the home takes later.
     private var unkeptPresence: [String: Bool] = [:]
     /// The persons of whom the log says that what their trackers report is lost.
     private var lostPersons: Set<String> = []
@@ -281,7 +282,8 @@ actor MQTTRunner {
         do throws(HomeError) {
             try await hub.reportPresence(of: person, isHome: isHome, in: structure)
         } catch {
-            let isLost = error.code != .unavailable
+            var isLost = error.code != .unavailable
+            if !isLost { isLost = await !hasRoom(for: person, in: structure, of: hub) }
             if isLost {
                 guard lostPersons.count < Self.mostLostPersons, lostPersons.insert(person).inserted else { return }
             } else {
@@ -294,6 +296,12 @@ actor MQTTRunner {
                     : "what an MQTT tracker reports about a person cannot be kept yet; this is tried again until it succeeds",
                 metadata: ["person": "\(person)", "reason": "\(error.message)"])
         }
+    }
+
+    /// Whether the home would take a person, with those that wait for the disk. A broker may have names without end.
+    private func hasRoom(for person: String, in structure: String, of hub: HomeHub) async -> Bool {
+        let known = ((try? await hub.presence(in: structure)) ?? []).map(\.person)
+        return Set(known + unkeptPresence.keys + [person]).count <= HomeDirectory.maximumPersons
     }
 
     /// Fails while the broker describes a device, or may do so: it would come back.

@@ -17,7 +17,7 @@ struct PresenceRecord: Sendable, Codable, Hashable {
 
 extension HomeDirectory {
     /// The maximum number of persons in a structure.
-    static let maximumPersons = 100
+    public static let maximumPersons = 100
 
     /// The persons of a structure.
     func presence(in structure: String) -> PresenceRecord {
