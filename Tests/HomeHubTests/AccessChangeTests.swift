@@ -45,6 +45,7 @@ import Testing
         switch event.change {
         case .device(let device)?: "device \(device.id)"
         case .doorbellPressed(_, _, let press)?: "press \(press.priority ?? 0)"
+        case .deviceRemoved(let id)?: "removed \(id)"
         case .missed(_, let eventsFollow)?: eventsFollow ? "missed states" : "missed"
         default: event.name
         }
@@ -74,6 +75,36 @@ import Testing
         let stream = try await hub.changes(principal: "guest", access: after, after: cursor)
         await hub.finishChanges()
         #expect(await collect(stream).map(word) == expected)
+    }
+
+    private static let removals: [(Access, [String], [String])] = [
+        (.everything, ["structure", "device door", "missed states"], ["press 1", "removed yard"]),
+        (reading("door", "yard", "shed"), ["device door", "missed states", ""], ["press 1", "removed yard"]),
+        // It may not know whether there is a yard.
+        (reading("door"), ["device door", "missed states", ""], ["press 1"]),
+    ]
+
+    /// Without that, a client could not tell a device that has left the home from one that it may not read for a while.
+    @Test(arguments: removals)
+    func `a watcher that may read something else learns which devices have left the home, and not come back`(
+        access: Access, state: [String], expected: [String]
+    ) async throws {
+        let hub = makeHub()
+        let cursor = try await readState(hub, Self.reading("door", "yard"))
+        await press(hub, 1)
+        await hub.setDevices([], drivers: [])
+        await hub.setDevices([.init(id: "door", name: "door", kind: .doorbell)], drivers: [])
+        func watch(after cursor: String) async throws -> HomeEvents {
+            try await hub.changes(principal: "guest", access: access, after: cursor)
+        }
+        // A watcher that leaves behind the state learns it later.
+        var events = try await watch(after: cursor).makeAsyncIterator()
+        var place = ""
+        while place.isEmpty, let event = await events.next() { place = event.id }
+        let (first, again) = (try await watch(after: cursor), try await watch(after: place))
+        await hub.finishChanges()
+        #expect(await collect(first).map(word) == state + expected)
+        #expect(await collect(again).map(word) == expected)
     }
 
     @Test func `a watcher that may read the same gets no state again`() async throws {

@@ -231,6 +231,20 @@ import Testing
         #expect(!events.isFinished)
     }
 
+    @Test func `a subscription to events finishes if its device was removed while the app's rights changed`() async {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let events = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        script.interrupted()
+        script.state([Sample.structure()])
+        script.missed(#"{"reason":"what the token may read has changed","eventsFollow":true}"#)
+        script.change(Self.press("one"))
+        script.change(Sample.removed("device", "d1"))
+        await events.waitForEnd()
+        #expect(events.isFinished && events.values.map(\.complementaryToneId) == ["one"])
+    }
+
     @Test func `a subscription without a connection finishes if its device was removed before`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])

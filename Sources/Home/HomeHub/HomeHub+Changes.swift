@@ -11,7 +11,7 @@ extension HomeHub {
     ///
     /// The same holds if the principal could read something else when it got the cursor (``AccessMark``). Later changes do not
     /// report a device that was granted or taken away since then. The events after the cursor then follow the state, which does
-    /// not contain them.
+    /// not contain them, and so do the removals of devices: the state does not say why it lacks a device.
     /// - Parameters:
     ///   - access: what the principal may read. The watcher does not get other objects. When this changes, the stream
     ///     ends (``enforce(_:on:)``), and the watcher connects again.
@@ -53,14 +53,14 @@ extension HomeHub {
             let stateSequence = keepsState ? min(place.state, log.newest.sequence) : 0
             let reader = log.addReader(
                 principal: principal, after: place.sequence, stateSequence: stateSequence, mark: mark, sees: sees,
-                onCutOff: onCutOff)
+                isAbsent: absence(ifNeeded: stateSequence > place.sequence), onCutOff: onCutOff)
             return HomeEvents(initial: [], reader: reader)
         }
         let newest = log.newest
         let start = place ?? newest
         let reader = log.addReader(
             principal: principal, after: start.sequence, stateSequence: newest.sequence, mark: mark, sees: sees,
-            onCutOff: onCutOff)
+            isAbsent: absence(ifNeeded: newest.sequence > start.sequence), onCutOff: onCutOff)
         guard !log.isFinished else { return HomeEvents(initial: [], reader: reader) }
         var initial = presentState(of: principal, sees)
         // The watcher has the whole state only after the last part of it.
@@ -83,6 +83,13 @@ extension HomeHub {
     private static let otherAccess =
         "what the token may read has changed since Last-Event-ID, so the current state was sent again; "
         + "the events since then follow"
+
+    /// Says of the subjects of entries whether they are devices that the home does not have now.
+    private func absence(ifNeeded isNeeded: Bool) -> @Sendable (_ subject: String) -> Bool {
+        guard isNeeded else { return { _ in false } }
+        let present = Set(states.keys.map(HomeChange.subject(ofDevice:)))
+        return { HomeChange.isDevice(subject: $0) && !present.contains($0) }
+    }
 
     private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeEvent] {
         let places: [HomeChange] =

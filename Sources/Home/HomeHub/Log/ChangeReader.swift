@@ -15,6 +15,8 @@ public final class ChangeReader: Sendable {
         let stateSequence: Int64
         /// Whether the reader may see entries about a subject.
         let sees: @Sendable (_ subject: String) -> Bool
+        /// Whether a subject is a device that the home did not have when the reader got the state.
+        let isAbsent: @Sendable (_ subject: String) -> Bool
         /// The number of the last entry that the reader has received or may not see.
         var sequence: Int64
         /// Whether a heartbeat waits for the reader, and how many came since it last asked.
@@ -132,8 +134,11 @@ public final class ChangeReader: Sendable {
             let entry = published.entry
             // A principal's own entry belongs to nobody else, and does not need a grant.
             guard entry.principal.map({ $0 == place.principal }) ?? place.sees(entry.subject) else { return nil }
-            // Only entries that the state does not contain: events, and those about the principal's sessions.
-            let isInState = entry.sequence <= place.stateSequence && !entry.isEvent && entry.principal == nil
+            // Only entries that the state does not contain: events, those about the principal's sessions, and the removals of
+            // devices. A state without a device does not say whether the device has left the home.
+            let isDeparture = entry.effect == .removes && place.isAbsent(entry.subject)
+            let isNews = entry.isEvent || entry.principal != nil || isDeparture
+            let isInState = entry.sequence <= place.stateSequence && !isNews
             return isInState ? nil : published.event(for: place.mark, state: place.stateSequence)
         }
     }
@@ -179,12 +184,15 @@ extension ChangeLog {
     /// Adds a reader that begins after a place.
     /// - Parameters:
     ///   - stateSequence: the number of the last entry whose effect is in the state that the reader gets first, or has
-    ///     already. Of the entries up to it, it gets the events and those about its principal's sessions.
+    ///     already. Of the entries up to it, it gets the events, those about its principal's sessions, and the removals of
+    ///     devices.
     ///   - mark: the mark of what the reader may read (``AccessMark``).
     ///   - sees: whether the reader may see entries about a subject, such as `device/…`.
+    ///   - isAbsent: whether a subject is a device that the home does not have. The removal of any other one is in the state.
     public func addReader(
         principal: String, after sequence: Int64, stateSequence: Int64 = 0, mark: String = "",
         sees: @escaping @Sendable (_ subject: String) -> Bool = { _ in true },
+        isAbsent: @escaping @Sendable (_ subject: String) -> Bool = { _ in false },
         onCutOff: @escaping @Sendable () -> Void = {}
     ) -> ChangeReader {
         let id = state.withLock { state in
@@ -192,8 +200,8 @@ extension ChangeLog {
             state.nextReader &+= 1
             if !state.isFinished {
                 state.readers[id] = ChangeReader.Place(
-                    principal: principal, mark: mark, stateSequence: stateSequence, sees: sees, sequence: sequence,
-                    onCutOff: onCutOff)
+                    principal: principal, mark: mark, stateSequence: stateSequence, sees: sees,
+                    isAbsent: isAbsent, sequence: sequence, onCutOff: onCutOff)
             }
             return id
         }

@@ -74,6 +74,9 @@ extension HomeChange {
     /// What the entries of a device are about.
     public static func subject(ofDevice id: String) -> String { "device/\(id)" }
 
+    /// Whether entries with a subject are about a device.
+    static func isDevice(subject: String) -> Bool { subject.hasPrefix("device/") }
+
     /// What the entries of a structure are about.
     static func subject(ofStructure id: String) -> String { "structure/\(id)" }
 
