@@ -42,6 +42,29 @@ import Transport
         #expect(ledger.counts.connections == 6 && ledger.counts.signedIn == 3)
     }
 
+    @Test func `connections of a principal that may do nothing any more give way, the oldest first`() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 4, perHost: 4, perPrincipal: 2))
+        let held = try (0..<3).map { _ in try #require(try enter(ledger, "192.0.2.1")) }
+        let other = try #require(try enter(ledger, "192.0.2.3"))
+        ledger.vouch(for: other, principal: "owner")
+        // The newer one signs in first.
+        for connection in [held[1], held[0]] { ledger.vouch(for: connection, principal: "guest") }
+        #expect(!ledger.vouch(for: held[2], principal: "guest"))
+        ledger.disown("guest")
+        #expect(ledger.counts.signedIn == 1)
+        var later: [Connection] = []
+        for given in 1...2 {
+            later.append(try #require(try enter(ledger, "192.0.2.2")))
+            #expect(held.map(\.hasGivenWay) == [true, given > 1, false])
+        }
+        #expect(!other.hasGivenWay)
+        // Somebody signs in again under this name.
+        #expect(ledger.vouch(for: held[2], principal: "guest"))
+        for connection in [held[2], other] { ledger.leave(connection) }
+        #expect(ledger.counts.signedIn == 0 && ledger.counts.connections == 2)
+        #expect(later.allSatisfy { !$0.hasGivenWay })
+    }
+
     @Test func `A full server takes the place from the hosts with the most strangers`() throws {
         let (few, many) = (try address("192.0.2.1"), try address("192.0.2.2"))
         let strangers = [few, many, many]

@@ -1,3 +1,4 @@
+import DatagramPort
 import Foundation
 import HTTPTypes
 import HomeFakes
@@ -158,6 +159,29 @@ import Transport
             #expect(cuts.withLockedValue { $0 } == 1)
             #expect(await gateway.liveView.leases().map(\.mediaSessionId) == [mine])
         }
+    }
+
+    @Test func `the connections of a revoked token keep no places from others`() async throws {
+        final class Connection: Sendable {}
+        let gateway = try TestGateway()
+        await gateway.api.tokens.observe { [enforcement = gateway.api.enforcement] in
+            await enforcement.enforce($1, on: $0)
+        }
+        let id = try await gateway.addToken("gatehouse_phone", named: "phone", Access([.init([.read, .media])]))
+        let ledger = gateway.api.shared.connections
+        let held = ["phone", "owner"].map { (principal: $0, connection: Connection()) }
+        for one in held {
+            let hasPlace = ledger.enter(one.connection, from: TransportAddress(ipv4: 0xC000_0201, port: 1), close: {})
+            #expect(hasPlace)
+            #expect(ledger.vouch(for: one.connection, principal: one.principal))
+        }
+        // It may still do something.
+        try await gateway.api.tokens.change(id) { $0.access = Access([.init([.read])]) }
+        #expect(ledger.counts.signedIn == 2)
+        try await gateway.api.tokens.revoke(id)
+        #expect(ledger.counts.signedIn == 1)
+        for one in held { ledger.leave(one.connection) }
+        #expect(ledger.counts.signedIn == 0)
     }
 
     @Test func `a view ends when its device moves to a structure that the token does not name`() async throws {

@@ -200,6 +200,21 @@ public final class ConnectionLedger: Sendable {
         }
     }
 
+    /// Records that a principal may do nothing any more. The connections of its clients are strangers' until somebody signs in
+    /// over them: they may stay open, and must not keep others out.
+    public func disown(_ principal: String) {
+        state.withLock { state in
+            guard state.principals.removeValue(forKey: principal) != nil else { return }
+            for (key, entry) in state.entries where entry.principal == principal {
+                state.entries[key]?.principal = nil
+                state.strangerCount += 1
+                let strangers = state.hosts[entry.host]?.strangers ?? []
+                let place = strangers.firstIndex { $0.number > entry.number } ?? strangers.endIndex
+                state.hosts[entry.host]?.strangers.insert((entry.number, key), at: place)
+            }
+        }
+    }
+
     /// Whether a connection is counted: it has neither left nor given way.
     public func contains(_ connection: AnyObject) -> Bool {
         let key = ObjectIdentifier(connection)

@@ -1,3 +1,4 @@
+import DatagramPort
 import Foundation
 import HTTPTypes
 import HomeHub
@@ -325,7 +326,7 @@ extension GatewayAPI {
     var enforcement: AccessEnforcement {
         AccessEnforcement(
             hub: hub, recordingLinks: recordingLinks, whipSessions: whipSessions, liveWatchers: liveWatchers,
-            go2RTC: go2RTC, cameraStreams: cameraStreams)
+            go2RTC: go2RTC, cameraStreams: cameraStreams, connections: shared.connections)
     }
 }
 
@@ -338,6 +339,7 @@ struct AccessEnforcement: Sendable {
     let liveWatchers: LiveWatchers
     let go2RTC: Go2RTCStreams
     let cameraStreams: CameraStreams
+    let connections: ConnectionLedger
 
     /// Ends what a principal holds that it may no longer have. The hub ends streams and live views; the rest is here.
     func enforce(_ access: Access, on principal: String) async {
@@ -352,5 +354,6 @@ struct AccessEnforcement: Sendable {
             await whipSessions.remove(session)
         }
         await hub.enforce(access, on: principal)
+        if access.grants.isEmpty { connections.disown(principal) }
     }
 }
