@@ -36,6 +36,20 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    @Test(arguments: [true, false])
+    func `a client that does not take the end of its answer in time loses its connection`(isTaken: Bool) throws {
+        let channel = try self.channel(StalledClientHandler())
+        let ending = EndingAnswer(on: channel)
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+        ending.begin()
+        channel.embeddedEventLoop.advanceTime(by: EndingAnswer.limit - .nanoseconds(1))
+        #expect(channel.isActive)
+        if isTaken { ending.end() }
+        channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
+        #expect(channel.isActive == isTaken)
+    }
+
     @Test func aBodyThatKeepsComingIsReadToItsEnd() throws {
         let channel = try self.channel(RequestDeadlineHandler())
         try channel.writeInbound(head())

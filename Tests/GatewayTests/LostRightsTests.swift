@@ -311,6 +311,35 @@ import Transport
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `an answer that does not end by itself after its token lost the right leaves the connection and its place`()
+        async throws
+    {
+        let gateway = try await Self.gateway()
+        let id = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read, .media])]))
+        await gateway.liveView.closeGate()
+        try await gateway.run { client in
+            let arrivals = Arrivals()
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelInitializer { $0.pipeline.addHandler(arrivals) }
+                .connect(host: "127.0.0.1", port: client.port).get()
+            let request =
+                "GET /v1/devices/door/live.mjpeg?rate=10 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                + "Authorization: Bearer gatehouse_app\r\n\r\n"
+            try await channel.writeAndFlush(ByteBuffer(string: request)).get()
+            #expect(await eventually { await gateway.liveView.isWaiting })
+            await gateway.liveView.letWaitingPass()
+            // The second picture never comes.
+            #expect(await eventually { await gateway.liveView.isWaiting })
+            try await gateway.api.tokens.change(id) { $0.access = Access([.init([.read])]) }
+            var answer = ""
+            for await bytes in arrivals.bytes { answer += String(buffer: bytes) }
+            #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+            await gateway.liveView.openGate()
+            #expect(await eventually { gateway.api.liveWatchers.count == 0 })
+        }
+    }
+
     @Test func `a series shows no picture that is taken while its token loses the right`() async throws {
         let gateway = try await Self.gateway()
         let id = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read, .media])]))

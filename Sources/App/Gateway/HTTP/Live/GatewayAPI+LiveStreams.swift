@@ -43,6 +43,16 @@ extension GatewayAPI {
         let station: CameraStation
         let subscription: LiveSubscription
         let watcher: LiveWatchers.Watcher
+
+        /// The end of the answer, which comes when the right to watch does.
+        func ending(on channel: any Channel) -> EndingAnswer {
+            let ending = EndingAnswer(on: channel)
+            watcher.whenEnded { [subscription] in
+                subscription.end()
+                ending.begin()
+            }
+            return ending
+        }
     }
 
     private func watch(_ request: Request, _ context: GatewayRequestContext) async throws -> Watching {
@@ -97,8 +107,12 @@ extension GatewayAPI {
         return Response(
             status: .ok,
             headers: Self.liveFileHeaders(description.mediaType),
-            body: ResponseBody { writer in
-                defer { withExtendedLifetime(watching) { watching.subscription.finish() } }
+            body: ResponseBody { [channel = context.channel] writer in
+                let ending = watching.ending(on: channel)
+                defer {
+                    ending.end()
+                    withExtendedLifetime(watching) { watching.subscription.finish() }
+                }
                 let file = LiveFileBody(description: description, subscription: watching.subscription)
                 try await withGracefulShutdownHandler {
                     try await file.send { try await writer.write($0) }
@@ -117,8 +131,12 @@ extension GatewayAPI {
             return try await WebSocketHandshake.response(
                 to: request, context, protocols: [WebSocketHandshake.ownProtocol],
                 limits: WebSocketLimits(longestMessage: 1_024)
-            ) { connection in
-                defer { withExtendedLifetime(watching) { watching.subscription.finish() } }
+            ) { [channel = context.channel] connection in
+                let ending = watching.ending(on: channel)
+                defer {
+                    ending.end()
+                    withExtendedLifetime(watching) { watching.subscription.finish() }
+                }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await Self.send(watching.subscription, over: connection) }
                     group.addTask {
@@ -182,8 +200,13 @@ extension GatewayAPI {
         return Response(
             status: .ok,
             headers: Self.liveSeriesHeaders,
-            body: ResponseBody { writer in
-                defer { withExtendedLifetime(watcher) {} }
+            body: ResponseBody { [channel = context.channel] writer in
+                let ending = EndingAnswer(on: channel)
+                watcher.whenEnded {
+                    pause.end()
+                    ending.begin()
+                }
+                defer { withExtendedLifetime(watcher) { ending.end() } }
                 var picture = first
                 try await withGracefulShutdownHandler {
                     repeat {
