@@ -6,6 +6,7 @@ import HomeHub
 import HomeTypes
 import Signalling
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -69,6 +70,40 @@ import Testing
             #expect(refused.status == .tooManyRequests, "\(refused.text)")
             withExtendedLifetime(places) {}
         }
+    }
+
+    @Test func `the streams of automations of a token whose rights change look at once`() async throws {
+        let gateway = try TestGateway()
+        await gateway.api.tokens.observe { [enforcement = gateway.api.enforcement] in
+            await enforcement.enforce($1, on: $0)
+        }
+        let id = try await gateway.addToken("gatehouse_phone", named: "phone", .everything)
+        let watchers = gateway.api.automations.watchers
+        let looks = Locked<[String]>([])
+        let watching = ["phone", "owner"].map { name in
+            let watcher = watchers.add(for: name)
+            watcher.whenRightsChange { access in looks.withLock { $0.append("\(name) \(access == .nothing)") } }
+            return watcher
+        }
+        try await gateway.api.tokens.change(id) { $0.access = Access([.init([.read])]) }
+        try await gateway.api.tokens.revoke(id)
+        #expect(looks.withLock { $0 } == ["phone false", "phone true"])
+        var signals = watching[0].signals.makeAsyncIterator()
+        let signal: Void? = await signals.next()
+        #expect(signal != nil)
+    }
+
+    @Test func `a stream of automations ends with the sign-in that it belongs to, whatever others of the name may do`()
+        async throws
+    {
+        let gateway = try await gateway()
+        let structure = try #require(await gateway.hub.structures().first?.id)
+        let stream = await AutomationEventStream(
+            api: gateway.api, structure: structure, caller: Authorization(principal: "owner", access: .everything),
+            after: nil)
+        // As after a change of the password.
+        gateway.api.automations.watchers.record(.nothing, of: "owner")
+        try await stream.run { _ in throw HomeError.internal("something was written") }
     }
 
     @Test func `a reader that was away for long gets the newest rows`() {

@@ -1,3 +1,4 @@
+import HomeTypes
 import Transport
 
 /// The readers that follow changes of automations.
@@ -9,6 +10,7 @@ final class AutomationWatchers: Sendable {
         private let continuation: AsyncStream<Void>.Continuation
         private let changed = Locked<Set<String>>([])
         private let removed = Locked<[AutomationRecord]>([])
+        private let onRights = Locked<(@Sendable (Access) -> Void)?>(nil)
         private let onEnd: @Sendable () -> Void
 
         fileprivate init(onEnd: @escaping @Sendable () -> Void) {
@@ -34,6 +36,15 @@ final class AutomationWatchers: Sendable {
             }
         }
 
+        /// Names what is called with what the watcher's principal may do after that has changed.
+        func whenRightsChange(_ body: @escaping @Sendable (Access) -> Void) { onRights.withLock { $0 = body } }
+
+        fileprivate func record(_ access: Access) {
+            let body = onRights.withLock { $0 }
+            body?(access)
+            continuation.yield()
+        }
+
         fileprivate func recordRemoval(of record: AutomationRecord) {
             // A watcher that reads nothing while so many go has no use for the rest.
             removed.withLock { if $0.count < AutomationLimits.count { $0.append(record) } }
@@ -46,7 +57,11 @@ final class AutomationWatchers: Sendable {
         }
     }
 
-    private struct Weak { weak var watcher: Watcher? }
+    private struct Weak {
+        let principal: String?
+        weak var watcher: Watcher?
+    }
+
     private struct State {
         var next = 0
         var watchers: [Int: Weak] = [:]
@@ -55,14 +70,23 @@ final class AutomationWatchers: Sendable {
     private let state = Locked(State())
 
     /// Adds a watcher, which is there as long as its value.
-    func add() -> Watcher {
+    /// - Parameter principal: the principal that watches; nil for one whose rights do not matter.
+    func add(for principal: String? = nil) -> Watcher {
         let number = state.withLock { state in
             defer { state.next += 1 }
             return state.next
         }
         let watcher = Watcher { [weak self] in self?.state.withLock { $0.watchers[number] = nil } }
-        state.withLock { $0.watchers[number] = Weak(watcher: watcher) }
+        state.withLock { $0.watchers[number] = Weak(principal: principal, watcher: watcher) }
         return watcher
+    }
+
+    /// Reports to the watchers of a principal what it may do now.
+    func record(_ access: Access, of principal: String) {
+        let watchers = state.withLock { state in
+            state.watchers.values.filter { $0.principal == principal }.compactMap(\.watcher)
+        }
+        for watcher in watchers { watcher.record(access) }
     }
 
     /// Reports to the watchers that an automation has changed.

@@ -5,6 +5,7 @@ import HomeTypes
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
+import Transport
 
 /// What happens to automations, as it happens.
 extension GatewayAPI {
@@ -20,8 +21,11 @@ extension GatewayAPI {
             let place = try automationReaders.take(for: caller.principal)
             // Before the client learns that it is connected: it reads the list then, and what changes after that reading
             // must come as an event.
+            let ending = EndingAnswer(on: context.channel)
             let stream = await AutomationEventStream(
-                api: self, structure: structure, caller: caller, after: cursor.flatMap { Int64($0) })
+                api: self, structure: structure, caller: caller, after: cursor.flatMap { Int64($0) }, ending: ending)
+            // What ended the streams of a token that has just lost rights did not know of this one.
+            try tokens.requireStill(caller)
             return Response(
                 status: .ok,
                 headers: [
@@ -29,7 +33,7 @@ extension GatewayAPI {
                     HTTPField.Name("X-Accel-Buffering") ?? .from: "no",
                 ],
                 body: ResponseBody { writer in
-                    defer { withExtendedLifetime(place) {} }
+                    defer { withExtendedLifetime(place) { ending.end() } }
                     try await writer.write(ByteBuffer(string: ServerSentEvents.opening))
                     try await stream.run { try await writer.write(ByteBuffer(string: $0)) }
                     try await writer.finish(nil)
@@ -46,16 +50,31 @@ struct AutomationEventStream: Sendable {
     let caller: Authorization
     private let feed: RunFeed?
     private let watcher: AutomationWatchers.Watcher
+    /// Whether the rights of the token, or of the one who signed in with it, have ended. Another token of the same name may have
+    /// some.
+    private let hasLostRights: Locked<Bool>
 
     private enum Signal: Sendable { case news, heartbeat }
 
     /// Watches from now on.
-    /// - Parameter cursor: The place of the last run that the watcher knows; nil for now.
-    init(api: GatewayAPI, structure: String, caller: Authorization, after cursor: Int64?) async {
+    /// - Parameters:
+    ///   - cursor: The place of the last run that the watcher knows; nil for now.
+    ///   - ending: The end of the answer: a client that reads slowly keeps ``run(_:)`` in a write, and would keep its place.
+    ///     Nil for a reader without a connection.
+    init(
+        api: GatewayAPI, structure: String, caller: Authorization, after cursor: Int64?, ending: EndingAnswer? = nil
+    ) async {
         self.api = api
         self.structure = structure
         self.caller = caller
-        watcher = api.automations.watchers.add()
+        let (watcher, hasLostRights) = (api.automations.watchers.add(for: caller.principal), Locked(false))
+        self.watcher = watcher
+        self.hasLostRights = hasLostRights
+        watcher.whenRightsChange { access in
+            guard !access.permits(.automate, .structure(structure)) else { return }
+            hasLostRights.withLock { $0 = true }
+            ending?.begin()
+        }
         feed = await api.automationService?.liveRuns(after: cursor)
     }
 
@@ -82,7 +101,7 @@ struct AutomationEventStream: Sendable {
         for await signal in signals.cancelOnGracefulShutdown() {
             // The token may have ended, or may permit less than before.
             let access = api.tokens.access(of: caller.principal)
-            guard access.permits(.automate, .structure(structure)) else { return }
+            guard access.permits(.automate, .structure(structure)), !hasLostRights.withLock({ $0 }) else { return }
             guard signal == .news else {
                 try await write(": still here\n\n")
                 continue

@@ -326,7 +326,8 @@ extension GatewayAPI {
     var enforcement: AccessEnforcement {
         AccessEnforcement(
             hub: hub, recordingLinks: recordingLinks, whipSessions: whipSessions, liveWatchers: liveWatchers,
-            go2RTC: go2RTC, cameraStreams: cameraStreams, connections: shared.connections)
+            go2RTC: go2RTC, cameraStreams: cameraStreams, automationWatchers: automations.watchers,
+            connections: shared.connections)
     }
 }
 
@@ -339,6 +340,7 @@ struct AccessEnforcement: Sendable {
     let liveWatchers: LiveWatchers
     let go2RTC: Go2RTCStreams
     let cameraStreams: CameraStreams
+    let automationWatchers: AutomationWatchers
     let connections: ConnectionLedger
 
     /// Ends what a principal holds that it may no longer have. The hub ends streams and live views; the rest is here.
@@ -348,6 +350,7 @@ struct AccessEnforcement: Sendable {
         liveWatchers.end(of: principal) { access.permits(.view, directory.device($0)) }
         go2RTC.end(of: principal) { access.permits(.view, directory.device($0)) }
         cameraStreams.end(of: principal) { access.permits(.view, directory.device($0)) }
+        automationWatchers.record(access, of: principal)
         await hub.signalling.publishing.endPublishers(of: principal) { access.permits(.media, directory.device($0)) }
         for (session, device) in await whipSessions.sessions(of: principal)
         where !access.permits(.media, directory.device(device)) {
