@@ -4,32 +4,47 @@ import Transport
 
 @Suite struct ParsingTests {
     @Test func emptyTextIsAnError() {
-        #expect(throws: SDPError.self) { try SessionDescription(parsing: "") }
-        do {
-            _ = try SessionDescription(parsing: "\r\n\r\n  \n")
-            Issue.record("blank lines are not a session description")
-        } catch {
-            #expect(error.code == .empty)
-            #expect(error.line == nil)
+        #expect(throws: SDPError.empty) { try SessionDescription(parsing: "") }
+        #expect(throws: SDPError.empty) { try SessionDescription(parsing: "\r\n\r\n  \n") }
+    }
+
+    @Test func textOfAnotherKindNamesItsFirstLine() {
+        #expect(throws: SDPError.notADescription(line: 2, text: "<html>")) {
+            try SessionDescription(parsing: "\n<html>\n<body>\n")
+        }
+        #expect(throws: SDPError.notADescription(line: 1, text: String(repeating: "x", count: 80))) {
+            try SessionDescription(parsing: String(repeating: "x", count: 81))
         }
     }
 
-    @Test func textOfAnotherKindNamesItsLine() {
-        do {
-            _ = try SessionDescription(parsing: "\n<html>\n<body>\n")
-            Issue.record("a page is not a session description")
-        } catch {
-            #expect(error.code == .notADescription)
-            #expect(error.line == 2)
-            #expect(error.description.contains("<html>"))
+    @Test func sizesAreBounded() throws {
+        #expect(throws: SDPError.tooLong(byteCount: 280_000)) {
+            try SessionDescription(parsing: String(repeating: "a=x\n", count: 70_000))
         }
+        #expect(throws: SDPError.tooManyLines(line: 4097)) {
+            try SessionDescription(parsing: String(repeating: "a=\n", count: 5000))
+        }
+        #expect(throws: SDPError.tooManyMediaDescriptions(line: 65)) {
+            try SessionDescription(parsing: String(repeating: "m=audio 9 RTP/AVP 0\n", count: 65))
+        }
+        let most = try SessionDescription(parsing: String(repeating: "m=audio 9 RTP/AVP 0\n", count: 64))
+        #expect(most.media.count == 64)
     }
 
-    @Test func sizesAreBounded() {
-        #expect(SDPError.code(of: String(repeating: "a=x\n", count: 70_000)) == .tooLong)
-        #expect(SDPError.code(of: String(repeating: "a=\n", count: 5000)) == .tooManyLines)
-        #expect(SDPError.code(of: String(repeating: "m=audio 9 RTP/AVP 0\n", count: 65)) == .tooManyMediaDescriptions)
-        #expect(SDPError.code(of: String(repeating: "m=audio 9 RTP/AVP 0\n", count: 64)) == nil)
+    static let errors: [(error: SDPError, words: String)] = [
+        (.empty, "the description is empty; v=0 and what follows it were expected"),
+        (.tooLong(byteCount: 262_145), "the description has 262145 bytes; at most 262144 are read"),
+        (.tooManyLines(line: 4097), "line 4097: the description has more than 4096 lines"),
+        (.tooManyMediaDescriptions(line: 65), "line 65: the description has more than 64 m= lines"),
+        (
+            .notADescription(line: 2, text: "<html>"),
+            "line 2: no line has the form x=value; the first is \"<html>\""
+        ),
+    ]
+
+    @Test(arguments: errors)
+    func `an error says what is wrong, and in which line`(error: SDPError, words: String) {
+        #expect(error.description == words)
     }
 
     @Test(arguments: ["\r\n", "\n", "\r", "\r\r\n"])
@@ -123,16 +138,5 @@ import Transport
         #expect(Fingerprint(parsing: "sha-256 ab:cd") == nil)
         #expect(Fingerprint(parsing: "sha-256 " + String(repeating: "a", count: 64)) == nil)
         #expect(Fingerprint(algorithm: "SHA-256", bytes: bytes).algorithm == "sha-256")
-    }
-}
-
-extension SDPError {
-    fileprivate static func code(of text: String) -> Code? {
-        do throws(SDPError) {
-            _ = try SessionDescription(parsing: text)
-            return nil
-        } catch {
-            return error.code
-        }
     }
 }

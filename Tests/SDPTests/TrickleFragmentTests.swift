@@ -50,7 +50,8 @@ import Testing
     }
 
     @Test func emptyFragmentIsRefused() {
-        #expect(throws: SDPError.self) { try TrickleFragment(parsing: "") }
-        #expect(throws: SDPError.self) { try TrickleFragment(parsing: "{\"candidate\":\"\"}") }
+        #expect(throws: SDPError.empty) { try TrickleFragment(parsing: "") }
+        let json = "{\"candidate\":\"\"}"
+        #expect(throws: SDPError.notADescription(line: 1, text: json)) { try TrickleFragment(parsing: json) }
     }
 }

@@ -115,11 +115,9 @@ private struct PublishingWorld {
         }
         #expect(generation == "2")
         #expect(try TrickleFragment(parsing: answer).credentials != nil)
-        let garbage = await failure { _ = try await trickle("no fragment") }
-        guard case .unreadableFragment = garbage else {
-            Issue.record("\(String(describing: garbage))")
-            return
-        }
+        #expect(
+            await failure { _ = try await trickle("no fragment") }
+                == .unreadableFragment(.notADescription(line: 1, text: "no fragment")))
     }
 
     @Test func whatCannotBePublishedIsRefused() async throws {

@@ -33,13 +33,7 @@ private struct DescriptionParser {
     private var payloadTypes: Set<UInt8> = []
 
     mutating func read(_ text: String) throws(SDPError) {
-        guard text.utf8.count <= SessionDescription.maximumLength else {
-            throw SDPError(
-                .tooLong,
-                reason:
-                    "the description has \(text.utf8.count) bytes; at most \(SessionDescription.maximumLength) are read"
-            )
-        }
+        guard text.utf8.count <= SessionDescription.maximumLength else { throw .tooLong(byteCount: text.utf8.count) }
         // Bytes in an array are read several times faster than a string's own views.
         let bytes = Array(text.utf8)
         let lineFeed = UInt8(ascii: "\n")
@@ -55,11 +49,7 @@ private struct DescriptionParser {
             guard isEnd else { continue }
             while start < end, bytes[start] == UInt8(ascii: " ") || bytes[start] == UInt8(ascii: "\t") { start += 1 }
             if start < end {
-                guard number <= SessionDescription.maximumLines else {
-                    throw SDPError(
-                        .tooManyLines, line: number,
-                        reason: "the description has more than \(SessionDescription.maximumLines) lines")
-                }
+                guard number <= SessionDescription.maximumLines else { throw .tooManyLines(line: number) }
                 let line = bytes[start..<end]
                 let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(line[start] | 0x20)
                 if isLetter, line.count >= 2, line[start + 1] == UInt8(ascii: "=") {
@@ -76,12 +66,8 @@ private struct DescriptionParser {
             if end < bytes.count, bytes[end] == (numbersByLineFeed ? lineFeed : carriageReturn) { number += 1 }
         }
         guard hasReadable else {
-            guard let firstUnreadable else {
-                throw SDPError(.empty, reason: "the description is empty; v=0 and what follows it were expected")
-            }
-            throw SDPError(
-                .notADescription, line: firstUnreadable.number,
-                reason: "no line has the form x=value; the first is \"\(firstUnreadable.text.prefix(80))\"")
+            guard let firstUnreadable else { throw .empty }
+            throw .notADescription(line: firstUnreadable.number, text: String(firstUnreadable.text.prefix(80)))
         }
     }
 
@@ -114,9 +100,7 @@ private struct DescriptionParser {
         }
         if let current { media.append(current) }
         guard media.count < SessionDescription.maximumMediaDescriptions else {
-            throw SDPError(
-                .tooManyMediaDescriptions, line: number,
-                reason: "the description has more than \(SessionDescription.maximumMediaDescriptions) m= lines")
+            throw .tooManyMediaDescriptions(line: number)
         }
         let (section, reason) = MediaDescription.reading(mediaLine: value)
         current = section
