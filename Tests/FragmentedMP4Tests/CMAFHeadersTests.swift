@@ -45,8 +45,11 @@ import Testing
     }
 
     @Test func `what is not a header is refused`() {
-        for bytes: [UInt8] in [[], [0, 0, 0, 8], Array("moov".utf8), [UInt8](repeating: 0, count: 64)] {
-            #expect(throws: MP4ReadError.self) { try CMAFHeaders.joined([bytes]) }
+        for bytes: [UInt8] in [[0, 0, 0, 8], Array("moov".utf8)] {
+            #expect(throws: MP4ReadError.cutOff(offset: 0)) { try CMAFHeaders.joined([bytes]) }
+        }
+        for bytes: [UInt8] in [[], [UInt8](repeating: 0, count: 64)] {
+            #expect(throws: MP4ReadError.missingBox("moov")) { try CMAFHeaders.joined([bytes]) }
         }
     }
 }

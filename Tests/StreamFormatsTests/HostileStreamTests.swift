@@ -44,7 +44,8 @@ struct HostileStreamTests {
     @Test func `The runs of a fragment have no more samples together than one may have`() throws {
         let half = MP4ChunkReader.maximumSamples / 2
         #expect(try Self.units(of: Self.segment(runs: Self.run(half) + Self.run(half))).isEmpty)
-        #expect(throws: StreamFormatError.self) {
+        let limit = MP4ChunkReader.maximumSamples
+        #expect(throws: StreamFormatError.damaged(.segment(.tooLarge(.samplesOfFragment, limit: limit)))) {
             _ = try Self.units(of: Self.segment(runs: Self.run(half) + Self.run(half) + Self.run(1)))
         }
     }
@@ -52,7 +53,10 @@ struct HostileStreamTests {
     @Test func `A time that grows beyond what can be counted is an error`() {
         let hostile = Self.segment(
             time: 1 << 60 - 1, duration: 0xFFFF_FFFF, size: 1, runs: Self.run(1) + Self.run(1), media: [1, 2])
-        #expect(throws: StreamFormatError.self) { _ = try Self.units(of: hostile) }
+        // The second run is the box at fault.
+        #expect(throws: StreamFormatError.damaged(.segment(.invalidBox("trun", offset: 76, .timeTooLarge)))) {
+            _ = try Self.units(of: hostile)
+        }
     }
 
     @Test func `Runs that return to the same bytes do not multiply them`() throws {
@@ -64,7 +68,11 @@ struct HostileStreamTests {
             return Self.segment(size: 1_000, runs: runs(begin), media: media)
         }
         #expect(try Self.units(of: hostile([0, 1_000])).map(\.bytes.count) == [1_000, 1_000])
-        #expect(throws: StreamFormatError.self) { _ = try Self.units(of: hostile([0, 0, 0, 0, 0, 0])) }
+        // The third run takes more than all bytes together.
+        let error = MP4ReadError.invalidBox("trun", offset: 100, .moreSamplesThanMedia)
+        #expect(throws: StreamFormatError.damaged(.segment(error))) {
+            _ = try Self.units(of: hostile([0, 0, 0, 0, 0, 0]))
+        }
     }
 
     // MARK: Parameter sets

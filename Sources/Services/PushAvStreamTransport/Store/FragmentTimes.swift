@@ -43,26 +43,26 @@ struct FragmentTimes: Equatable, Sendable {
     private mutating func add(_ run: MP4Boxes.Box, _ defaults: MP4SampleDefaults) throws(MP4ReadError) {
         var (_, flags, fields) = try run.full()
         guard let count: UInt32 = fields.read(), fields.skip((flags & 0x1 != 0 ? 4 : 0) + (flags & 0x4 != 0 ? 4 : 0))
-        else { throw run.invalid("is too short") }
+        else { throw run.invalid(.tooShort) }
         let hasDuration = flags & 0x100 != 0
         let hasSize = flags & 0x200 != 0
         let rest = (flags & 0x400 != 0 ? 4 : 0) + (flags & 0x800 != 0 ? 4 : 0)
         if !hasDuration, !hasSize, rest == 0 {
             // No entries: all samples are alike.
-            guard count <= 1 << 24 else { throw .tooLarge("a chunk's samples", limit: 1 << 24) }
+            guard count <= 1 << 24 else { throw .tooLarge(.samplesOfChunk, limit: 1 << 24) }
             duration += Int64(count) * Int64(defaults.duration)
             byteCount += Int64(count) * Int64(defaults.size)
         } else {
             let width = (hasDuration ? 4 : 0) + (hasSize ? 4 : 0) + rest
-            guard fields.remaining / width >= Int(count) else { throw run.invalid("has fewer samples than it says") }
+            guard fields.remaining / width >= Int(count) else { throw run.invalid(.fewerSamples) }
             for _ in 0..<count {
                 let duration: UInt32? = hasDuration ? fields.read() : defaults.duration
                 let size: UInt32? = hasSize ? fields.read() : defaults.size
-                guard let duration, let size, fields.skip(rest) else { throw run.invalid("is too short") }
+                guard let duration, let size, fields.skip(rest) else { throw run.invalid(.tooShort) }
                 self.duration += Int64(duration)
                 byteCount += Int64(size)
             }
         }
-        guard max(duration, byteCount) < 1 << 60 else { throw run.invalid("has an impossible length") }
+        guard max(duration, byteCount) < 1 << 60 else { throw run.invalid(.impossibleLength) }
     }
 }

@@ -8,7 +8,7 @@ extension MP4Boxes.Box {
         over defaults: MP4SampleDefaults
     ) throws(MP4ReadError) -> (base: Int64?, defaults: MP4SampleDefaults) {
         var (_, flags, fields) = try full()
-        guard fields.skip(4) else { throw invalid("is too short") }
+        guard fields.skip(4) else { throw invalid(.tooShort) }
         var base: Int64?
         var defaults = defaults
         var isComplete = true
@@ -18,7 +18,8 @@ extension MP4Boxes.Box {
             value = given
         }
         if flags & 0x01 != 0 {
-            guard let given: UInt64 = fields.read(), given < 1 << 60 else { throw invalid("is too short") }
+            guard let given: UInt64 = fields.read() else { throw invalid(.tooShort) }
+            guard given < 1 << 60 else { throw invalid(.offsetOutOfRange) }
             base = Int64(given)
         }
         var description: UInt32 = 1
@@ -26,8 +27,8 @@ extension MP4Boxes.Box {
         read(0x08, &defaults.duration)
         read(0x10, &defaults.size)
         read(0x20, &defaults.flags)
-        guard isComplete else { throw invalid("is too short") }
-        guard description == 1 else { throw .unsupported("a second description of the samples") }
+        guard isComplete else { throw invalid(.tooShort) }
+        guard description == 1 else { throw .unsupported(.secondDescription) }
         return (base, defaults)
     }
 
@@ -41,7 +42,7 @@ extension MP4Boxes.Box {
             let short: UInt32? = fields.read()
             time = short.map(UInt64.init)
         }
-        guard let time, time < 1 << 60 else { throw invalid("has no time") }
+        guard let time, time < 1 << 60 else { throw invalid(.noTime) }
         return Int64(time)
     }
 }

@@ -16,13 +16,13 @@ package struct MP4Boxes {
         /// Its type as text. Bytes that are not printable become dots.
         var name: String { MP4Boxes.name(type) }
 
-        package func invalid(_ reason: String) -> MP4ReadError {
-            .invalidBox(name, offset: offset, reason: reason)
+        package func invalid(_ fault: MP4ReadError.BoxFault) -> MP4ReadError {
+            .invalidBox(name, offset: offset, fault)
         }
 
         /// The boxes inside, behind `header` bytes of fields.
         package func children(after header: Int = 0) throws(MP4ReadError) -> MP4Boxes {
-            guard header <= content.count else { throw invalid("is too short") }
+            guard header <= content.count else { throw invalid(.tooShort) }
             return MP4Boxes(
                 UnsafeRawBufferPointer(rebasing: content[header...]),
                 at: offset + Int64(whole.count - content.count + header))
@@ -31,7 +31,7 @@ package struct MP4Boxes {
         /// The version and flags of a full box, and its fields.
         package func full() throws(MP4ReadError) -> (version: UInt8, flags: UInt32, fields: ByteReader) {
             var reader = ByteReader(content)
-            guard let word: UInt32 = reader.read() else { throw invalid("is too short") }
+            guard let word: UInt32 = reader.read() else { throw invalid(.tooShort) }
             return (UInt8(word >> 24), word & 0xFF_FFFF, reader)
         }
     }
@@ -52,12 +52,11 @@ package struct MP4Boxes {
         let start = position
         let offset = base + Int64(start)
         guard let head = MP4Boxes.head(UnsafeRawBufferPointer(rebasing: bytes[start...])) else {
-            throw .invalidBox("?", offset: offset, reason: "is cut off")
+            throw .cutOff(offset: offset)
         }
         let length = head.length == 0 ? Int64(bytes.count - start) : head.length
         guard length >= Int64(head.header), length <= Int64(bytes.count - start) else {
-            throw .invalidBox(
-                MP4Boxes.name(head.type), offset: offset, reason: "does not fit into the box around it")
+            throw .invalidBox(MP4Boxes.name(head.type), offset: offset, .doesNotFit)
         }
         position = start + Int(length)
         return Box(

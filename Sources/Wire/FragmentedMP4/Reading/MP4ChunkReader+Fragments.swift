@@ -8,7 +8,7 @@ extension MP4ChunkReader {
     package static func producerTime(_ box: MP4Boxes.Box) throws(MP4ReadError) -> MP4Chunk.ProducerTime {
         var (version, _, fields) = try box.full()
         guard version <= 1, fields.skip(4), let network: UInt64 = fields.read() else {
-            throw box.invalid("is too short")
+            throw box.invalid(.tooShort)
         }
         let media: UInt64?
         if version == 1 {
@@ -17,7 +17,7 @@ extension MP4ChunkReader {
             let short: UInt32? = fields.read()
             media = short.map(UInt64.init)
         }
-        guard let media, media < 1 << 60 else { throw box.invalid("has no media time") }
+        guard let media, media < 1 << 60 else { throw box.invalid(.noMediaTime) }
         // The fraction is rounded: a writer that rounds down loses up to a quarter of a nanosecond.
         let fraction = ((network & 0xFFFF_FFFF) &* 1_000_000 &+ 1 << 31) >> 32
         let seconds = Int64(network >> 32) - Int64(secondsTo1970)
@@ -32,7 +32,7 @@ extension MP4ChunkReader {
         var found: MP4Boxes.Box?
         while let box = try boxes.next() {
             guard box.type == MP4Boxes.code("traf") else { continue }
-            guard found == nil else { throw .unsupported("a fragment with several tracks") }
+            guard found == nil else { throw .unsupported(.severalTracksInFragment) }
             found = box
         }
         guard let found else { throw .missingBox("traf") }
@@ -55,20 +55,20 @@ extension MP4ChunkReader {
         while let run = try boxes.next() {
             guard run.type == MP4Boxes.code("trun") else { continue }
             var (version, flags, fields) = try run.full()
-            guard let count: UInt32 = fields.read() else { throw run.invalid("is too short") }
+            guard let count: UInt32 = fields.read() else { throw run.invalid(.tooShort) }
             total += Int(count)
-            guard total <= Self.maximumSamples else { throw .tooLarge("a chunk's samples", limit: Self.maximumSamples) }
+            guard total <= Self.maximumSamples else { throw .tooLarge(.samplesOfChunk, limit: Self.maximumSamples) }
             if flags & 0x01 != 0 {
-                guard let given: UInt32 = fields.read() else { throw run.invalid("is too short") }
+                guard let given: UInt32 = fields.read() else { throw run.invalid(.tooShort) }
                 builder.position = base + Int64(Int32(bitPattern: given))
             }
             var firstFlags: UInt32?
             if flags & 0x04 != 0 {
-                guard let given: UInt32 = fields.read() else { throw run.invalid("is too short") }
+                guard let given: UInt32 = fields.read() else { throw run.invalid(.tooShort) }
                 firstFlags = given
             }
             let width = [0x100, 0x200, 0x400, 0x800].reduce(0) { $0 + (flags & UInt32($1) != 0 ? 4 : 0) }
-            guard fields.remaining >= width * Int(count) else { throw run.invalid("has fewer samples than it says") }
+            guard fields.remaining >= width * Int(count) else { throw run.invalid(.fewerSamples) }
             guard count > 0 else { continue }
             let start = builder.position
             for index in 0..<Int(count) {
@@ -80,13 +80,13 @@ extension MP4ChunkReader {
                 let own = field(0x400, index == 0 ? firstFlags ?? defaults.flags : defaults.flags)
                 let composition = Int32(bitPattern: field(0x800, 0))
                 // Version 0 has no negative offsets, and real ones are far below the sign.
-                guard version > 0 || composition >= 0 else { throw run.invalid("has an offset out of range") }
+                guard version > 0 || composition >= 0 else { throw run.invalid(.offsetOutOfRange) }
                 builder.append(
                     MP4Chunk.Sample(
                         size: size, duration: duration, compositionOffset: composition, isSync: own & 0x1_0000 == 0))
             }
             guard start >= media.lowerBound, builder.position <= media.upperBound else {
-                throw run.invalid("places samples outside of the media that follow")
+                throw run.invalid(.samplesOutsideMedia)
             }
         }
         return builder.runs.map { MP4Chunk.Run(offset: $0.offset, samples: $0.samples) }

@@ -50,7 +50,7 @@ public struct MP4ChunkReader: Sendable {
             }
             let length = head.length == 0 ? fileLength - place : head.length
             guard length >= Int64(head.header) else {
-                throw .invalidBox(MP4Boxes.name(head.type), offset: place, reason: "has an impossible length")
+                throw .invalidBox(MP4Boxes.name(head.type), offset: place, .impossibleLength)
             }
             let isWhole = length <= fileLength - place
             if head.type == MP4Boxes.code("mdat") {
@@ -65,7 +65,7 @@ public struct MP4ChunkReader: Sendable {
             guard length <= Int64(Self.maximumHeaderLength) - Int64(position) else {
                 // Something large that is neither a chunk's header nor its media.
                 guard fragment == nil, head.type != MP4Boxes.code("moof") else {
-                    throw .tooLarge("the header of a chunk", limit: Self.maximumHeaderLength)
+                    throw .tooLarge(.headerOfChunk, limit: Self.maximumHeaderLength)
                 }
                 return .skip(to: place + length)
             }
@@ -79,7 +79,7 @@ public struct MP4ChunkReader: Sendable {
                 if head.type == MP4Boxes.code("prft") {
                     producerTime = try Self.producerTime(box)
                 } else {
-                    guard fragment == nil else { throw box.invalid("has no media before the next one") }
+                    guard fragment == nil else { throw box.invalid(.noMedia) }
                     fragment = (box, try track(of: box))
                 }
             } else if fragment == nil, producerTime == nil, position == 0, end > window.count {
@@ -100,7 +100,7 @@ public struct MP4ChunkReader: Sendable {
         // The window already holds the rest of the file.
         if Int64(window.count) >= there { return .cutOff }
         guard count <= Self.maximumHeaderLength + 64 else {
-            throw .tooLarge("the header of a chunk", limit: Self.maximumHeaderLength)
+            throw .tooLarge(.headerOfChunk, limit: Self.maximumHeaderLength)
         }
         return .needs(Int(min(Int64(count), there)))
     }
@@ -110,9 +110,9 @@ public struct MP4ChunkReader: Sendable {
         let box = try fragment.children().required("traf")
         let header = try box.children().required("tfhd")
         var (_, _, fields) = try header.full()
-        guard let identifier: UInt32 = fields.read() else { throw header.invalid("is too short") }
+        guard let identifier: UInt32 = fields.read() else { throw header.invalid(.tooShort) }
         guard let track = self.header.tracks.first(where: { $0.identifier == identifier }) else {
-            throw header.invalid("names track \(identifier), which the header does not have")
+            throw header.invalid(.unknownTrack(identifier))
         }
         return track
     }

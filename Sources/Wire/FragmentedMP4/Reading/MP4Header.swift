@@ -33,16 +33,16 @@ public struct MP4Header: Equatable, Sendable {
     /// Reads a header: `ftyp`, which may be missing, and `moov`.
     /// - Throws: ``MP4ReadError``.
     public init(parsing bytes: UnsafeRawBufferPointer) throws(MP4ReadError) {
-        guard bytes.count <= Self.maximumLength else { throw .tooLarge("the header", limit: Self.maximumLength) }
+        guard bytes.count <= Self.maximumLength else { throw .tooLarge(.header, limit: Self.maximumLength) }
         let movie = try MP4Boxes(bytes).required("moov")
         tracks = []
         var boxes = try movie.children()
         while let box = try boxes.next() {
             guard box.type == MP4Boxes.code("trak") else { continue }
-            guard tracks.count < Self.maximumTracks else { throw .tooLarge("the tracks", limit: Self.maximumTracks) }
+            guard tracks.count < Self.maximumTracks else { throw .tooLarge(.tracks, limit: Self.maximumTracks) }
             if let track = try Self.track(box) {
                 guard !tracks.contains(where: { $0.identifier == track.identifier }) else {
-                    throw box.invalid("repeats the number of another track")
+                    throw box.invalid(.repeatedTrackNumber)
                 }
                 tracks.append(track)
             }
@@ -55,7 +55,7 @@ public struct MP4Header: Equatable, Sendable {
             var (_, _, fields) = try box.full()
             guard let identifier: UInt32 = fields.read(), fields.skip(4), let duration: UInt32 = fields.read(),
                 let size: UInt32 = fields.read(), let flags: UInt32 = fields.read()
-            else { throw box.invalid("is too short") }
+            else { throw box.invalid(.tooShort) }
             if let index = tracks.firstIndex(where: { $0.identifier == identifier }) {
                 tracks[index].defaults = MP4SampleDefaults(duration: duration, size: size, flags: flags)
             }
@@ -75,17 +75,17 @@ public struct MP4Header: Equatable, Sendable {
         let header = try box.children().required("tkhd")
         var (version, _, fields) = try header.full()
         guard version <= 1, fields.skip(version == 1 ? 16 : 8), let identifier: UInt32 = fields.read(), identifier != 0
-        else { throw header.invalid("has no track number") }
+        else { throw header.invalid(.noTrackNumber) }
         let media = try box.children().required("mdia")
         let mediaHeader = try media.children().required("mdhd")
         var (mediaVersion, _, mediaFields) = try mediaHeader.full()
         guard mediaVersion <= 1, mediaFields.skip(mediaVersion == 1 ? 16 : 8),
             let timescale: UInt32 = mediaFields.read(), timescale > 0, timescale <= 1 << 30
-        else { throw mediaHeader.invalid("has no timescale") }
+        else { throw mediaHeader.invalid(.noTimescale) }
         let handler = try media.children().required("hdlr")
         var (_, _, handlerFields) = try handler.full()
         guard handlerFields.skip(4), let kind: UInt32 = handlerFields.read() else {
-            throw handler.invalid("is too short")
+            throw handler.invalid(.tooShort)
         }
         let isVideo = kind == MP4Boxes.code("vide")
         guard isVideo || kind == MP4Boxes.code("soun") else { return nil }
@@ -93,15 +93,15 @@ public struct MP4Header: Equatable, Sendable {
         let descriptions = try table.children().required("stsd")
         var (_, _, descriptionFields) = try descriptions.full()
         guard let count: UInt32 = descriptionFields.read(), count == 1 else {
-            throw .unsupported("a track with several descriptions of its samples")
+            throw .unsupported(.severalDescriptions)
         }
         var entries = try descriptions.children(after: 8)
-        guard let entry = try entries.next() else { throw .missingBox("the sample entry") }
+        guard let entry = try entries.next() else { throw .missingSampleEntry }
         var entryFields = ByteReader(entry.content)
         var size: (UInt16, UInt16) = (0, 0)
         if isVideo {
             guard entryFields.skip(24), let width: UInt16 = entryFields.read(), let height: UInt16 = entryFields.read()
-            else { throw entry.invalid("is too short") }
+            else { throw entry.invalid(.tooShort) }
             size = (width, height)
         }
         return Track(

@@ -132,11 +132,11 @@ public struct FragmentDemuxer: StreamDemuxer {
             guard box.type == MP4Boxes.code("traf") else { continue }
             let header = try box.children().required("tfhd")
             var (_, _, fields) = try header.full()
-            guard let identifier: UInt32 = fields.read() else { throw header.invalid("is too short") }
+            guard let identifier: UInt32 = fields.read() else { throw header.invalid(.tooShort) }
             guard let source = sources[identifier] else { continue }
             let (base, defaults) = try header.fragmentDefaults(over: source.header.defaults)
             // Where the file of the server is longer than its segment, places count from its beginning.
-            guard base == nil else { throw .unsupported("a fragment that names places in a file") }
+            guard base == nil else { throw .unsupported(.placesInFile) }
             reading.time = try box.children().required("tfdt").decodeTime()
             reading.position = 0
             var runs = try box.children()
@@ -152,17 +152,17 @@ public struct FragmentDemuxer: StreamDemuxer {
         within allowance: inout UnitAllowance, _ body: (StreamUnit) -> Void
     ) throws(MP4ReadError) {
         var (_, flags, fields) = try run.full()
-        guard let count: UInt32 = fields.read() else { throw run.invalid("is too short") }
+        guard let count: UInt32 = fields.read() else { throw run.invalid(.tooShort) }
         if flags & 0x01 != 0 {
-            guard let given: UInt32 = fields.read() else { throw run.invalid("is too short") }
+            guard let given: UInt32 = fields.read() else { throw run.invalid(.tooShort) }
             reading.position = Int(Int32(bitPattern: given))
         }
-        if flags & 0x04 != 0, !fields.skip(4) { throw run.invalid("is too short") }
+        if flags & 0x04 != 0, !fields.skip(4) { throw run.invalid(.tooShort) }
         let width = [0x100, 0x200, 0x400, 0x800].reduce(0) { $0 + (flags & UInt32($1) != 0 ? 4 : 0) }
-        guard fields.remaining >= width * Int(count) else { throw run.invalid("has fewer samples than it says") }
+        guard fields.remaining >= width * Int(count) else { throw run.invalid(.fewerSamples) }
         reading.samples -= Int(count)
         guard reading.samples >= 0 else {
-            throw .tooLarge("the number of samples in a fragment", limit: MP4ChunkReader.maximumSamples)
+            throw .tooLarge(.samplesOfFragment, limit: MP4ChunkReader.maximumSamples)
         }
         for _ in 0..<count {
             func field(_ flag: UInt32, _ otherwise: UInt32) -> UInt32 {
@@ -175,7 +175,7 @@ public struct FragmentDemuxer: StreamDemuxer {
             let sample = try reading.take(size, lasting: duration, of: run)
             guard let unit = makeUnit(sample.bytes, of: source, at: sample.time, composition) else { continue }
             guard allowance.admit(unit) else {
-                throw .tooLarge("the content of a fragment", limit: reading.bytes.count + UnitAllowance.margin)
+                throw .tooLarge(.contentOfFragment, limit: reading.bytes.count + UnitAllowance.margin)
             }
             body(unit)
         }
@@ -205,12 +205,12 @@ public struct FragmentDemuxer: StreamDemuxer {
             _ size: Int, lasting duration: UInt32, of run: MP4Boxes.Box
         ) throws(MP4ReadError) -> (bytes: UnsafeRawBufferPointer, time: Int64) {
             guard position >= 0, size <= bytes.count - position else {
-                throw run.invalid("places samples outside of the media that follow")
+                throw run.invalid(.samplesOutsideMedia)
             }
             left -= size
-            guard left >= 0 else { throw run.invalid("has more samples than the media that follow") }
+            guard left >= 0 else { throw run.invalid(.moreSamplesThanMedia) }
             guard (0..<FragmentDemuxer.maximumTime).contains(time) else {
-                throw run.invalid("has a time that is too large")
+                throw run.invalid(.timeTooLarge)
             }
             let sample = UnsafeRawBufferPointer(rebasing: bytes[position..<position + size])
             defer {
