@@ -1,5 +1,6 @@
 import DatagramPort
 import Foundation
+import Glibc
 import HomeTypes
 import Logging
 import MediaRelay
@@ -56,7 +57,7 @@ import Transport
         rig.alarms.take(.condition(.full(free: 1_000_000, resumesAt: 5_000_000)))
         #expect(rig.received.withLock { $0.first?.reason }?.contains("1 MB left") == true)
         #expect(rig.words == ["recordingStorageFull raised"])
-        rig.alarms.take(.condition(.failing(path: "/r", reason: "input/output error")))
+        rig.alarms.take(.condition(.failing(path: "/r", .system(EIO))))
         #expect(rig.words == ["recordingStorageFull cleared", "recordingStorageFailing raised"])
         rig.alarms.take(.condition(.ready))
         rig.alarms.take(.condition(.ready))
@@ -161,7 +162,7 @@ import Transport
 
     @Test func whatWasRaisedBeforeTheHomeListensIsNotLost() {
         let rig = Rig(listens: false)
-        rig.alarms.take(.condition(.failing(path: "/r", reason: "read-only")))
+        rig.alarms.take(.condition(.failing(path: "/r", .system(EROFS))))
         #expect(rig.words == [])
         rig.listen()
         #expect(rig.words == ["recordingStorageFailing raised"])

@@ -132,7 +132,7 @@ import Transport
 
     static let refusals: [(fault: RecordingFault, reason: RecordingEnd.Reason)] = [
         (.storageFull(path: "journal.jsonl", .system(ENOSPC)), .storageFull),
-        (.storage(path: "journal.jsonl", reason: "input/output error"), .storageFailed),
+        (.storage(path: "journal.jsonl", .system(EIO)), .storageFailed),
         (.refused(.unusableSession(.trackCount)), .storageRefused), (.unknownSession, .storageRefused),
     ]
 

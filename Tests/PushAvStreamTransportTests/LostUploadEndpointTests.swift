@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import Transport
 
@@ -43,11 +44,12 @@ import Transport
         let sound = try bytes(path)
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         let aside = "\(path).\(word)-1"
+        let kind = try #require(UploadEndpointsLoss.Kind(rawValue: word))
         // Whoever starts the gateway again and again learns the same.
         for _ in 0..<2 {
             let endpoints = UploadEndpoints(stateFolder: folder)
             #expect(endpoints.loss?.path == aside)
-            #expect(endpoints.loss?.reason.contains(UploadEndpoints.fileName) == true)
+            #expect(endpoints.loss?.reason == .endpoints(.setAside(kind, insteadOf: UploadEndpoints.fileName)))
             #expect(endpoints.summaries == [] && !exists(path))
             #expect(try bytes(aside) == Data(text.utf8))
         }
@@ -89,7 +91,7 @@ import Transport
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let endpoints = UploadEndpoints(stateFolder: folder)
         let loss = try #require(endpoints.loss)
-        #expect(loss.path == path)
+        #expect(loss.path == path && loss.reason == .endpoints(.unreadable(.system(EISDIR))))
         #expect(throws: UploadEndpointError.storage(loss)) { try put("new", in: endpoints) }
         #expect(endpoints.summaries == [])
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)

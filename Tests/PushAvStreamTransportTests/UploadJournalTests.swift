@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import Transport
 
@@ -94,14 +95,17 @@ import Transport
         let journal = UploadJournal(path: path)
         let stored = journal.load()
         #expect(stored.records == records())
-        #expect(stored.damage?.contains("damaged-1") == true && stored.failure != nil)
+        #expect(stored.damage?.contains("damaged-1") == true)
+        #expect(stored.failure == UploadStorageFailure(path: obstacle, reason: .system(EEXIST)))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".damaged-1")) == damaged)
         try FileManager.default.removeItem(atPath: obstacle)
         try journal.replace(with: stored.records)
         #expect(UploadJournal(path: path).load() == StoredUploads(records: records()))
         // There is not even a folder.
-        let nowhere = UploadJournal(path: folder + "/missing/uploads.jsonl").load()
-        #expect(nowhere.records == [] && nowhere.failure != nil)
+        let missing = folder + "/missing/uploads.jsonl"
+        let nowhere = UploadJournal(path: missing).load()
+        #expect(nowhere.records == [])
+        #expect(nowhere.failure == UploadStorageFailure(path: missing + ".new", reason: .system(ENOENT)))
     }
 
     @Test func `a queue that cannot be read is kept aside`() throws {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Glibc
 import PushAvStreamTransport
 import Testing
 import Transport
@@ -23,7 +24,7 @@ import Transport
         // The first one writes, the second one is to follow, and the third one finds that enough wait.
         for number in 1...3 as ClosedRange<UInt32> {
             let failure = keeper.keep(["door/1": [DiscardedSegment(track: 0, number: number)]], patience: .zero)
-            #expect(failure?.reason == "the disk does not answer")
+            #expect(failure?.reason == .noAnswer)
         }
         isHung.withLock { $0 = false }
         answer.signal()
@@ -44,10 +45,10 @@ import Transport
         try FileManager.default.createDirectory(atPath: "\(root)/yard/1", withIntermediateDirectories: true)
         let isAway = Locked(true)
         let keeper = DiscardKeeper(
-            UploadFolders(root: root) { isAway.withLock { $0 } ? "its disk is not mounted" : nil })
+            UploadFolders(root: root) { isAway.withLock { $0 } ? .away : nil })
         for number in 1...2 as ClosedRange<UInt32> {
             let failure = keeper.keep(["door/1": [segment(number)]], patience: .seconds(50))
-            #expect(failure?.reason == "its disk is not mounted")
+            #expect(failure?.reason == .folder(.away))
         }
         // It is back, but cannot be written yet: a folder is where the temporary file would be.
         try FileManager.default.removeItem(atPath: root)
@@ -56,7 +57,7 @@ import Transport
         let obstacle = "\(root)/door/1/discarded.new"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
         let refused = keeper.keep(["door/1": [segment(3)]], patience: .seconds(50))
-        #expect(refused != nil)
+        #expect(refused == UploadStorageFailure(path: obstacle, reason: .system(EEXIST)))
         try FileManager.default.removeItem(atPath: obstacle)
         let failure = keeper.keep(patience: .seconds(50))
         #expect(failure == nil)

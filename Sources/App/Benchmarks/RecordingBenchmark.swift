@@ -114,7 +114,7 @@ private final class FileSink: RecordingSink {
         case .segmentEnded, .gap, .trigger, .ended: return
         }
         guard write(file, bytes, bytes.count) == bytes.count, !syncs || fdatasync(file) == 0 else {
-            throw .storage(path: path, reason: String(cString: strerror(errno)))
+            throw .storage(path: path, .system(errno))
         }
     }
 }

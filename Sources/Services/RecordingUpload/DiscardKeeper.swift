@@ -41,7 +41,7 @@ final class DiscardKeeper: Sendable {
         if begins { writer.async { [self] in write() } }
         let limit = DispatchTime.now() + .nanoseconds(Int(clamping: patience.wholeNanoseconds))
         guard writes.wait(timeout: limit) == .success else {
-            return UploadStorageFailure(path: folders.root, reason: "the disk does not answer")
+            return UploadStorageFailure(path: folders.root, reason: .noAnswer)
         }
         return state.withLock { $0.failure }
     }

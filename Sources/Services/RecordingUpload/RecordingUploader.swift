@@ -123,7 +123,7 @@ public final class RecordingUploader: RecordingFollower {
         destination: @escaping @Sendable (RecordingSession) -> UploadDestination?,
         mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         reasonToHold: @escaping @Sendable (_ device: String, _ connection: UInt16) -> String? = { _, _ in nil },
-        absence: @escaping @Sendable () -> String? = { nil },
+        absence: @escaping @Sendable () -> RecordingFolderProblem? = { nil },
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.layout = layout

@@ -34,6 +34,11 @@ func record(root: String, seed: UInt64) {
     }
 }
 
+/// What the store should not do.
+struct Surprise: Error, CustomStringConvertible {
+    var description: String
+}
+
 func fill(root: String) {
     do {
         let store = try RecordingStore(
@@ -46,14 +51,14 @@ func fill(root: String) {
         var acknowledged = Acknowledged()
         for round in 1...3 {
             fillUp(store, &recorder, &acknowledged)
-            guard case .full = store.condition else { throw RecordingFault.storage(path: root, reason: "is not full") }
+            guard case .full = store.condition else { throw Surprise(description: "\(root) is not full") }
             say("full \(round) after \(store.counters.chunkBytes) bytes, \(store.counters.refusedFull) refused")
             // Retention makes room.
             store.retention = RecordingRetention(headroom: 1 << 20)
             let deleted = store.maintain().deleted
             for id in deleted { acknowledged.willDelete(id); acknowledged.didDelete(id) }
             guard !deleted.isEmpty, store.condition == .ready else {
-                throw RecordingFault.storage(path: root, reason: "does not resume: \(store.condition)")
+                throw Surprise(description: "\(root) does not resume: \(store.condition)")
             }
             store.retention = RecordingRetention(headroom: 0)
             let problems = acknowledged.broken(in: store) { path in
@@ -63,7 +68,7 @@ func fill(root: String) {
             let again = try RecordingStore(root: root, index: MemoryRecordingIndex(), now: { 1_763_900_000_000 })
             let report = try again.recover()
             guard report.interrupted == 0, report.unreadable.isEmpty else {
-                throw RecordingFault.storage(path: root, reason: "\(report)")
+                throw Surprise(description: "\(root): \(report)")
             }
         }
         say("ok")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HomeTypes
 import Testing
 
@@ -96,7 +97,8 @@ import Testing
         let second = try aside.keep("[", of: "door")
         #expect(again == first && second != first)
         _ = try aside.keep("(", of: "a.b-c_1")
-        #expect(throws: RecordingFault.self) { try aside.keep("{", of: "../door") }
+        let unsafe = RecordingFault.storage(path: folder, .connections(.unsafeName("../door")))
+        #expect(throws: unsafe) { try aside.keep("{", of: "../door") }
         // What has another name is not one of them.
         for name in ["recording-connections.unreadable-1", "recording-connections.door.unreadable-x", "uploads.jsonl"] {
             try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
@@ -110,6 +112,7 @@ import Testing
         try aside.remove(kept[1])
         // One that stays would bring back what was deallocated meanwhile, so it must not pass unnoticed.
         try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: false)
-        #expect(throws: RecordingFault.self) { try aside.remove(kept[1]) }
+        let stuck = RecordingFault.storage(path: first, .connections(.notRemoved(EISDIR)))
+        #expect(throws: stuck) { try aside.remove(kept[1]) }
     }
 }

@@ -132,8 +132,8 @@ struct TransportFaultTests {
         (.unknownDevice("attic"), "device attic has no recording connections"),
         (.nothingIsRecorded, "nothing is recorded: the gateway's config has no section recording"),
         (
-            .notKept(.storage(path: "shared.sqlite", reason: "input/output error")),
-            "the change cannot be saved (shared.sqlite: input/output error); nothing was changed"
+            .notKept(.storage(path: "shared.sqlite", .database("disk I/O error"))),
+            "the change cannot be saved (shared.sqlite: disk I/O error); nothing was changed"
         ),
     ]
 

@@ -27,7 +27,7 @@ final class TransportServiceRig: ConnectionStorage, RecordingDriving {
 
     func save(_ table: ConnectionTable, of device: String) throws(RecordingFault) {
         state.withLock { $0.saves += 1 }
-        guard !state.withLock({ $0.fails }) else { throw .storage(path: "shared.sqlite", reason: "full") }
+        guard !state.withLock({ $0.fails }) else { throw .storage(path: "shared.sqlite", .database("full")) }
         state.withLock { $0.kept[device] = table }
     }
 

@@ -13,7 +13,7 @@ extension TransportServiceTests {
         service.setCameras(["door": OwnConnection()])
         let before = service.table(of: "door")
         rig.state.withLock { $0.fails = true }
-        let fault = TransportFault.notKept(.storage(path: "shared.sqlite", reason: "full"))
+        let fault = TransportFault.notKept(.storage(path: "shared.sqlite", .database("full")))
         await #expect(throws: fault) {
             try await service.change("door") { table, _, _ throws(TransportFault) in
                 try table.setStatus(nil, .inactive, for: "phone")

@@ -28,7 +28,7 @@ struct PlaybackErrorTests {
         (.unwritable("no space"), "the export cannot be written: no space"),
         (.store(.storageFull(path: "/recordings", .reserve(free: 7))), "/recordings: 7 bytes are free"),
         (.store(.storageFull(path: "/recordings", .system(ENOSPC))), "/recordings: No space left on device"),
-        (.store(.storage(path: "/recordings", reason: "is away")), "/recordings: is away"),
+        (.store(.storage(path: "/recordings", .noAnswer)), "/recordings: the disk does not answer"),
         (.store(.unknownSession), "the recording does not exist; it may have been deleted"),
         (.store(.inProgress), "it is being recorded; it can be deleted when it has ended"),
         (.store(.refused(.unusableSession(.trackCount))), "a recording has 1 to 16 tracks"),

@@ -33,12 +33,11 @@ import Transport
         #expect(exists("\(path)/.gatehouse-recordings"))
         try FileManager.default.removeItem(atPath: path)
         let away = folder
-        #expect(away.problem() != nil)
-        #expect(away.open()?.contains(".gatehouse-recordings") == true)
+        #expect(away.problem() == .away && away.open() == .away)
         #expect(!exists(path))
         // The mount point itself may be the folder.
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        #expect(away.open() != nil && away.problem() != nil)
+        #expect(away.open() == .away && away.problem() == .away)
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
         #expect(names.isEmpty)
         // The disk is mounted, or the owner says that this is the folder.
@@ -54,15 +53,20 @@ import Transport
         let other = RecordingFolder(path: "\(disk)/other", rememberedIn: memory)
         #expect(other.open() == nil)
         try FileManager.default.removeItem(atPath: path)
-        #expect(folder.open() != nil)
+        #expect(folder.open() == .away)
     }
 
     @Test func `what is in the place of the folder is said, and the folder is used as soon as it can be`() throws {
         defer { clean() }
         try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
         let folder = self.folder
-        #expect(folder.open()?.contains(path) == true)
-        #expect(folder.problem()?.contains(path) == true)
+        for problem in [folder.open(), folder.problem()] {
+            guard case .unusable(let fault) = problem else {
+                Issue.record("\(String(describing: problem))")
+                continue
+            }
+            #expect(fault.path.hasPrefix(path))
+        }
         let kept = try String(contentsOfFile: path, encoding: .utf8)
         #expect(kept == "precious")
         try FileManager.default.removeItem(atPath: path)
@@ -82,7 +86,11 @@ import Transport
                 RecordingFolder(path: "/state/recordings", rememberedIn: memory, fileSystem: fileSystem)
             }
             let first = folder()
-            #expect(first.open()?.contains("/state") == true)
+            guard case .unusable(let fault) = first.open() else {
+                Issue.record("the disk does not fail at call \(call)")
+                continue
+            }
+            #expect(fault.path.hasPrefix("/state") && fault.code == EIO)
             #expect(first.open() == nil && first.problem() == nil)
             fileSystem.cutPower(seed: seed)
             let later = folder()
@@ -123,19 +131,16 @@ import Transport
         second.id.sequence = 2
         let next = second
         #expect(throws: RecordingFault.self) { try store.take(.began(next), of: next.id) }
-        #expect(throws: RecordingFault.self) { try store.recordings(RecordingQuery()) }
-        #expect(throws: RecordingFault.self) { try store.recording(session.id) }
-        #expect(throws: RecordingFault.self) { try store.totals() }
-        #expect(throws: RecordingFault.self) { try store.delete(session.id) }
-        #expect(throws: RecordingFault.self) { try store.recover() }
+        let away = RecordingFault.storage(path: path, .folder(.away))
+        #expect(throws: away) { try store.recordings(RecordingQuery()) }
+        #expect(throws: away) { try store.recording(session.id) }
+        #expect(throws: away) { try store.totals() }
+        #expect(throws: away) { try store.delete(session.id) }
+        #expect(throws: away) { try store.recover() }
         #expect(store.maintain() == MaintenanceReport())
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
         #expect(names.isEmpty)
-        guard case .failing(path, let reason) = store.condition else {
-            Issue.record("the store says \(store.condition)")
-            return
-        }
-        #expect(reason.contains("Mount it"))
+        #expect(store.condition == .failing(path: path, .folder(.away)))
 
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.moveItem(atPath: "\(disk)/mounted", toPath: path)
@@ -174,11 +179,12 @@ import Transport
     @Test func `a mark waits where the mount point of the missing disk has recordings of its own`() throws {
         defer { clean() }
         let isAway = Locked(true)
-        let folders = UploadFolders(root: path) { isAway.withLock { $0 } ? "its disk is not mounted" : nil }
+        let folders = UploadFolders(root: path) { isAway.withLock { $0 } ? .away : nil }
         try FileManager.default.createDirectory(
             atPath: "\(path)/yard/2025-11-22/1", withIntermediateDirectories: true)
-        #expect(throws: UploadStorageFailure.self) { try folders.complete("door/2025-11-23/1") }
-        #expect(throws: UploadStorageFailure.self) {
+        let away = UploadStorageFailure(path: path, reason: .folder(.away))
+        #expect(throws: away) { try folders.complete("door/2025-11-23/1") }
+        #expect(throws: away) {
             try folders.discard([DiscardedSegment(track: 0, number: 1)], in: "door/2025-11-23/1")
         }
         isAway.withLock { $0 = false }
@@ -196,8 +202,9 @@ import Transport
             if isMountPoint {
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             }
-            #expect(throws: UploadStorageFailure.self) { try folders.complete(recording) }
-            #expect(throws: UploadStorageFailure.self) {
+            let failure = UploadStorageFailure(path: "\(path)/\(recording)", reason: .system(ENOENT))
+            #expect(throws: failure) { try folders.complete(recording) }
+            #expect(throws: failure) {
                 try folders.discard([DiscardedSegment(track: 0, number: 1)], in: recording)
             }
         }

@@ -85,7 +85,7 @@ final class RecordingAlarms: Sendable {
             change { state, now in
                 state.counters.faults += 1
                 state.stopped.insert(device)
-                return [HomeAlarm(.recordingStopped, .raised, of: device, reason: fault.words, at: now)]
+                return [HomeAlarm(.recordingStopped, .raised, of: device, reason: fault.description, at: now)]
             }
         case .began, .stopped:
             let isOver =
@@ -215,17 +215,8 @@ extension StoreCondition {
     fileprivate var alarm: (kind: HomeAlarm.Kind, reason: String)? {
         switch self {
         case .ready: nil
-        case .full(let free, let resumesAt):
-            (
-                .recordingStorageFull,
-                "the disk has \(free / 1_000_000) MB left; recording resumes when it has \(resumesAt / 1_000_000) MB"
-            )
-        case .failing(let path, let reason): (.recordingStorageFailing, "\(path): \(reason)")
+        case .full: (.recordingStorageFull, description)
+        case .failing: (.recordingStorageFailing, description)
         }
     }
-}
-
-extension RecordingFault {
-    /// In words for the owner.
-    fileprivate var words: String { "\(PlaybackError.store(self))" }
 }

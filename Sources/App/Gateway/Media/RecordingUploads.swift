@@ -20,7 +20,7 @@ struct RecordingUploads: Service {
         in directory: StateDirectory, recordings root: String, outputs: CameraOutputs, limits: UploadLimits,
         mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         reasonToHold: @escaping @Sendable (_ device: String, _ connection: UInt16) -> String? = { _, _ in nil },
-        absence: @escaping @Sendable () -> String? = { nil },
+        absence: @escaping @Sendable () -> RecordingFolderProblem? = { nil },
         alarms: RecordingAlarms, logger: Logger
     ) {
         let destinations = UploadDestinations()

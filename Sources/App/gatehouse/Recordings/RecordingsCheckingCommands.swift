@@ -111,7 +111,7 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
         do throws(RecordingFault) {
             ids = try store.idsOfFolders()
         } catch {
-            throw CommandFailure(description: PlaybackError.store(error).description)
+            throw CommandFailure(description: error.description)
         }
         var wanted: Set<String>?
         if let device { wanted = try folder.devices().ids(named: device, known: Set(ids.map(\.device))) }
@@ -122,9 +122,9 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
                 let found: RecordingVerification
                 do throws(RecordingFault) {
                     found = try store.verify(id)
-                } catch .storage(let path, let reason) {
+                } catch .storage(let path, let fault) {
                     // The others are still worth a look.
-                    answer.problems.append(Problem(recording: id.name, path: path, reason: reason))
+                    answer.problems.append(Problem(recording: id.name, path: path, reason: fault.description))
                     continue
                 }
                 answer.segments += found.segments
@@ -141,7 +141,7 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
                 }
             }
         } catch {
-            throw CommandFailure(description: PlaybackError.store(error).description)
+            throw CommandFailure(description: error.description)
         }
         return answer
     }

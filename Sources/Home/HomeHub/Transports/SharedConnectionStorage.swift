@@ -79,7 +79,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
             } catch {
                 found.losses[record.device] =
                     "the recording connections of the camera were restored, but their file must be removed, or the next "
-                    + "start brings back those that are deallocated until then (\(Self.words(error)))"
+                    + "start brings back those that are deallocated until then (\(error))"
             }
         }
         let all = found
@@ -124,7 +124,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     private func setAside(_ body: String, of device: String) throws(RecordingFault) {
         guard let aside else {
-            throw .storage(path: device, reason: "its recording connections cannot be read and are not overwritten")
+            throw .storage(path: device, .connections(.notOverwritten))
         }
         _ = try aside.keep(body, of: device)
     }
@@ -141,7 +141,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
         _ record: ConnectionsAside.Record, into table: ConnectionTable?
     ) throws(RecordingFault) -> ConnectionTable {
         guard let earlier = record.body.flatMap(Self.table) else {
-            throw .storage(path: record.path, reason: "is damaged, or comes from a newer version of the gateway")
+            throw .storage(path: record.path, .connections(.unreadable))
         }
         var merged = table ?? replacement(of: record.device)
         merged.takeBack(earlier)
@@ -151,7 +151,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     private static func words(_ record: ConnectionsAside.Record, _ fault: RecordingFault) -> String {
         guard case .storage(record.path, let reason) = fault else {
-            return "the recording connections in \(record.path) cannot be restored: \(words(fault))"
+            return "the recording connections in \(record.path) cannot be restored: \(fault)"
         }
         return "the recording connections of the camera cannot be read; they are kept in \(record.path), which "
             + "\(reason). The camera started switched off, with only its own connection, and nothing is uploaded for "
@@ -161,10 +161,8 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     private static func words(inPlace fault: RecordingFault) -> String {
         "the recording connections of the camera cannot be read. They stay in shared.sqlite, because they cannot be set "
-            + "aside (\(words(fault))); changes to the camera's connections and switches are not kept until that works"
+            + "aside (\(fault)); changes to the camera's connections and switches are not kept until that works"
     }
-
-    private static func words(_ fault: RecordingFault) -> String { "\(PlaybackError.store(fault))" }
 
     // MARK: The store
 
@@ -175,7 +173,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             body = String(decoding: try encoder.encode(table), as: UTF8.self)
         } catch {
-            throw .storage(path: device, reason: "\(error)")
+            throw .storage(path: device, .unencodable("\(error)"))
         }
         // With one gateway, nothing else writes them. If another gateway has written in the meantime, it is
         // overwritten.
@@ -188,12 +186,12 @@ public struct SharedConnectionStorage: ConnectionStorage {
             }
             if written != nil { return }
         }
-        throw .storage(path: device, reason: "another gateway keeps changing the same connections")
+        throw .storage(path: device, .connections(.contended))
     }
 
     private static func reporting<Value>(
         _ body: () throws(StoreFailure) -> Value
     ) throws(RecordingFault) -> Value {
-        do { return try body() } catch { throw .storage(path: error.path, reason: error.reason) }
+        do { return try body() } catch { throw .storage(path: error.path, .database(error.reason)) }
     }
 }

@@ -96,12 +96,12 @@ public final class ConnectionNumbers: Sendable {
             json = try encoder.encode(
                 Contents(next: numbers.next, isAfterLoss: numbers.isAfterLoss ? true : nil))
         } catch {
-            throw .storage(path: path, reason: "\(error)")
+            throw .storage(path: path, .unencodable("\(error)"))
         }
         do throws(UploadStorageFailure) {
             try DurableFile.write(Array(json), to: path)
         } catch {
-            throw .storage(path: error.path, reason: error.reason)
+            throw .storage(path: error.path, error.reason)
         }
     }
 }

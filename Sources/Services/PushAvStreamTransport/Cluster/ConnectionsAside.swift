@@ -31,7 +31,7 @@ public struct ConnectionsAside: Sendable {
         // A start that ended before it could go on has kept it already.
         if let same = records.first(where: { $0.device == device && $0.body == body }) { return same.path }
         guard RecordingLayout.isSafe(device: device) else {
-            throw .storage(path: folder, reason: "cannot have a file for the device \(device.debugDescription)")
+            throw .storage(path: folder, .connections(.unsafeName(device)))
         }
         for number in 1...Self.maximumNumber {
             let path = "\(folder)/\(Self.prefix)\(device)\(Self.mark)\(number)"
@@ -39,11 +39,11 @@ public struct ConnectionsAside: Sendable {
             do throws(UploadStorageFailure) {
                 try DurableFile.write(Array(body.utf8), to: path)
             } catch {
-                throw .storage(path: error.path, reason: error.reason)
+                throw .storage(path: error.path, error.reason)
             }
             return path
         }
-        throw .storage(path: folder, reason: "has \(Self.maximumNumber) records of \(device) already; remove some")
+        throw .storage(path: folder, .connections(.tooManyRecords(Self.maximumNumber, device: device)))
     }
 
     /// What is kept, the oldest of each camera first.
@@ -64,7 +64,7 @@ public struct ConnectionsAside: Sendable {
     /// again, and with it connections that were deallocated meanwhile.
     public func remove(_ record: Record) throws(RecordingFault) {
         guard unlink(record.path) == 0 || errno == ENOENT else {
-            throw .storage(path: record.path, reason: "cannot be removed: \(String(cString: strerror(errno)))")
+            throw .storage(path: record.path, .connections(.notRemoved(errno)))
         }
         DurableFile.syncFolder(of: record.path)
     }

@@ -79,7 +79,7 @@ extension TransportFault {
         case .unknownDevice(let device): "device \(device) has no recording connections"
         case .nothingIsRecorded: "nothing is recorded: the gateway's config has no section recording"
         case .notKept(let fault):
-            "the change cannot be saved (\(PlaybackError.store(fault))); nothing was changed"
+            "the change cannot be saved (\(fault)); nothing was changed"
         }
     }
 

@@ -1,6 +1,5 @@
 import Codecs
 import FragmentedMP4
-import Glibc
 import Transport
 
 /// Why recordings cannot be shown or exported.
@@ -54,12 +53,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
         case .gapTooLong(let seconds): "\(MP4ExportError.gapTooLong(seconds: seconds)); export a shorter time"
         case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
         case .unwritable(let reason): "the export cannot be written: \(reason)"
-        case .store(.storageFull(let path, .reserve(let free))): "\(path): \(free) bytes are free"
-        case .store(.storageFull(let path, .system(let code))): "\(path): \(String(cString: strerror(code)))"
-        case .store(.storage(let path, let reason)): "\(path): \(reason)"
-        case .store(.refused(let refusal)): refusal.description
-        case .store(.unknownSession): "the recording does not exist; it may have been deleted"
-        case .store(.inProgress): "it is being recorded; it can be deleted when it has ended"
+        case .store(let fault): fault.description
         }
     }
 }

@@ -151,34 +151,3 @@ public protocol RecordingSink: Sendable {
     /// - Throws: ``RecordingFault`` when it cannot be kept. The recorder then ends the session.
     func take(_ output: RecordingOutput, of session: RecordingSession.ID) throws(RecordingFault)
 }
-
-/// Why something cannot be recorded.
-public enum RecordingFault: Error, Hashable, Sendable {
-    /// How a full disk shows.
-    public enum Shortage: Hashable, Sendable {
-        /// So few bytes are free that none are left for recordings.
-        case reserve(free: Int64)
-        /// The system says so, with this `errno`.
-        case system(Int32)
-    }
-
-    /// The disk, or the share of it that recordings may use, is full.
-    case storageFull(path: String, Shortage)
-    /// The file system refuses, with the path and the system's reason.
-    case storage(path: String, reason: String)
-    /// The store refuses it.
-    case refused(RecordingRefusal)
-    /// The session is not known, or has ended.
-    case unknownSession
-    /// The session is being recorded, so its recording cannot be deleted.
-    case inProgress
-
-    /// How a session ends whose output the store did not take.
-    public var endReason: RecordingEnd.Reason {
-        switch self {
-        case .storageFull: .storageFull
-        case .storage: .storageFailed
-        case .refused, .unknownSession, .inProgress: .storageRefused
-        }
-    }
-}

@@ -143,6 +143,6 @@ extension RecordingFault {
         self =
             fault.isFull
             ? .storageFull(path: fault.path, .system(fault.code))
-            : .storage(path: fault.path, reason: "\(fault.operation): \(fault.reason)")
+            : .storage(path: fault.path, .call(fault.operation, fault.code))
     }
 }

@@ -14,7 +14,7 @@ public final class RecordingFolder: Sendable {
     private let memory: String?
     private let fileSystem: any RecordingFileSystem
     /// Why the folder could not be prepared the last time.
-    private let failure = Locked<String?>(nil)
+    private let failure = Locked<RecordingFolderProblem?>(nil)
 
     /// Names a folder. ``open()`` has to follow.
     /// - Parameter memory: the file that remembers which folders were used; nil for a folder that cannot be on a disk of its
@@ -30,21 +30,21 @@ public final class RecordingFolder: Sendable {
     private var marker: String { "\(path)/\(Self.markerName)" }
 
     /// Prepares the folder for recordings, if that is possible. It waits for the disk.
-    /// - Returns: why it cannot be used, and what to do; nil when it can.
+    /// - Returns: why it cannot be used; nil when it can.
     @discardableResult
-    public func open() -> String? {
-        failure.withLock { failure -> String? in
+    public func open() -> RecordingFolderProblem? {
+        failure.withLock { failure -> RecordingFolderProblem? in
             do throws(FileSystemFault) {
                 failure = try prepare()
             } catch {
-                failure = Self.words(error)
+                failure = .unusable(error)
             }
             return failure
         }
     }
 
-    /// Why the folder cannot be used now, and what to do; nil when it can. It is one look at the disk.
-    public func problem() -> String? {
+    /// Why the folder cannot be used now; nil when it can. It is one look at the disk.
+    public func problem() -> RecordingFolderProblem? {
         do throws(FileSystemFault) {
             if memory == nil {
                 if try fileSystem.status(of: path)?.kind == .folder { return nil }
@@ -52,12 +52,12 @@ public final class RecordingFolder: Sendable {
                 return nil
             }
         } catch {
-            return Self.words(error)
+            return .unusable(error)
         }
-        return failure.withLock { $0 } ?? Self.absence
+        return failure.withLock { $0 } ?? .away
     }
 
-    private func prepare() throws(FileSystemFault) -> String? {
+    private func prepare() throws(FileSystemFault) -> RecordingFolderProblem? {
         guard let memory else {
             try make()
             return nil
@@ -71,7 +71,7 @@ public final class RecordingFolder: Sendable {
             }
             return nil
         }
-        guard !isRemembered(in: memory) else { return Self.absence }
+        guard !isRemembered(in: memory) else { return .away }
         try make()
         try fileSystem.writeNew(marker, [])
         try fileSystem.synchronizeFolder(path)
@@ -82,18 +82,6 @@ public final class RecordingFolder: Sendable {
     private func make() throws(FileSystemFault) {
         try fileSystem.makeFolder(path)
         if let parent = RecordingStore.parent(of: path) { try fileSystem.synchronizeFolder(parent) }
-    }
-
-    // MARK: Words
-
-    private static let absence =
-        "does not contain the file \(markerName), by which the gateway recognizes the folder, so its disk is not "
-        + "mounted. Mount it; recording then begins automatically. If the recordings were removed on purpose, make the "
-        + "folder, and an empty file of this name in it"
-
-    private static func words(_ fault: FileSystemFault) -> String {
-        "cannot be used for recordings (\(fault.path): \(fault.reason)). Correct that, or name another folder in "
-            + "recording.folder; recording begins automatically as soon as the folder can be used"
     }
 
     // MARK: Memory

@@ -31,7 +31,7 @@ extension RecordingStore {
         case .storageFull:
             let free = (try? fileSystem.space(at: layout.root).free) ?? 0
             self.set(.full(free: free, resumesAt: retention.resumesAt))
-        case .storage(let path, let reason): self.set(.failing(path: path, reason: reason))
+        case .storage(let path, let fault): self.set(.failing(path: path, fault))
         case .refused, .unknownSession, .inProgress: break
         }
     }

@@ -120,11 +120,11 @@ extension RecordingStore: RecordingReading {
         do {
             return try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)
         } catch let error as UnreadableRecording {
-            throw .storage(path: error.path, reason: error.reason.description)
+            throw .storage(path: error.path, .damage(error.reason))
         } catch let error as FileSystemFault {
             throw RecordingFault(error)
         } catch {
-            throw .storage(path: folder, reason: "\(error)")
+            throw .storage(path: folder, .damage(.failed("\(error)")))
         }
     }
 
@@ -135,7 +135,7 @@ extension RecordingStore: RecordingReading {
             return try body(index)
         } catch {
             hasFailed(error)
-            throw .storage(path: error.path, reason: error.reason)
+            throw .storage(path: error.path, .database(error.reason))
         }
     }
 }

@@ -4,8 +4,8 @@ public enum StoreCondition: Equatable, Sendable {
     case ready
     /// There is no room: `free` bytes are left, and recording resumes at `resumesAt`.
     case full(free: Int64, resumesAt: Int64)
-    /// The file system refuses, with the path and the system's reason. The next session tries again.
-    case failing(path: String, reason: String)
+    /// The file system refuses, with the path and the reason. The next session tries again.
+    case failing(path: String, StorageFault)
 }
 
 /// What the store reports. Nothing is deleted, cut off or left out without one of these.

@@ -89,7 +89,7 @@ final class FootageFeed: Sendable {
         let work: @Sendable () -> Void = { [self] in then(state.withLock { block(&$0) }) }
         // Without a thread the playback ends, instead of the server's thread waiting for the disk.
         if !startDetachedThread(name: "footage", work) {
-            then(Block(end: .failed(.store(.storage(path: presentation.device, reason: "no thread can be started")))))
+            then(Block(end: .failed(.store(.storage(path: presentation.device, .noThread)))))
         }
     }
 

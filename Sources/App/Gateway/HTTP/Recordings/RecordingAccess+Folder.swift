@@ -41,13 +41,12 @@ extension RecordingAccess {
                             "a recording cannot be used", metadata: ["path": "\(one.path)", "reason": "\(one.reason)"])
                     }
                 } catch {
-                    logger.error(
-                        "the recordings cannot be read", metadata: ["reason": "\(PlaybackError.store(error))"])
+                    logger.error("the recordings cannot be read", metadata: ["reason": "\(error)"])
                 }
             }
             if !startDetachedThread(work) { work() }
         } catch {
-            logger.error("the recordings cannot be opened", metadata: ["reason": "\(PlaybackError.store(error))"])
+            logger.error("the recordings cannot be opened", metadata: ["reason": "\(error)"])
             return nil
         }
     }

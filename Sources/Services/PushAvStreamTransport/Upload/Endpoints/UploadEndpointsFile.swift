@@ -46,11 +46,11 @@ struct UploadEndpointsFile: Sendable {
         do throws(UploadStorageFailure) {
             bytes = try DurableFile.read(path, limit: Self.largest)
         } catch {
-            return blocked(last, "cannot be read (\(error.reason)); correct that")
+            return blocked(last, .unreadable(error.reason))
         }
         guard let bytes else { return last.map(beside) ?? Opened() }
         guard var contents = Self.decode(bytes) else {
-            let kind: Kind = Self.isNewer(bytes) ? .newer : .damaged
+            let kind: UploadEndpointsLoss.Kind = Self.isNewer(bytes) ? .newer : .damaged
             return setAside(as: kind, after: last)
         }
         guard let name = contents.missing, let kept = aside(named: name) else {
@@ -69,7 +69,7 @@ struct UploadEndpointsFile: Sendable {
         do {
             json = try encoder.encode(contents)
         } catch {
-            throw UploadStorageFailure(path: path, reason: "\(error)")
+            throw UploadStorageFailure(path: path, reason: .unencodable("\(error)"))
         }
         try DurableFile.write(Array(json), to: path)
     }
@@ -93,26 +93,21 @@ struct UploadEndpointsFile: Sendable {
 
     // MARK: Setting aside
 
-    /// Why a file was set aside, as its name says.
-    private enum Kind: String, CaseIterable {
-        case damaged
-        case newer
-    }
-
     /// A file that was set aside.
     private struct Aside {
-        var kind: Kind
+        /// Why it was set aside, as its name says.
+        var kind: UploadEndpointsLoss.Kind
         var number: UInt16
         var path: String
     }
 
-    private func aside(_ kind: Kind, _ number: UInt16) -> Aside? {
+    private func aside(_ kind: UploadEndpointsLoss.Kind, _ number: UInt16) -> Aside? {
         let name = "\(path).\(kind.rawValue)-\(number)"
         return access(name, F_OK) == 0 ? Aside(kind: kind, number: number, path: name) : nil
     }
 
     private var asides: [Aside] {
-        (1...Self.maximumAside).flatMap { number in Kind.allCases.compactMap { aside($0, number) } }
+        (1...Self.maximumAside).flatMap { number in UploadEndpointsLoss.Kind.allCases.compactMap { aside($0, number) } }
     }
 
     private var newestAside: Aside? { asides.last }
@@ -122,19 +117,13 @@ struct UploadEndpointsFile: Sendable {
 
     private static func name(of path: String) -> String { String(path.split(separator: "/").last ?? "") }
 
-    private func setAside(as kind: Kind, after last: Aside?) -> Opened {
+    private func setAside(as kind: UploadEndpointsLoss.Kind, after last: Aside?) -> Opened {
         let number = (last?.number ?? 0) + 1
-        let words =
-            kind == .damaged
-            ? "is damaged" : "was written by a newer version of the gateway, which is needed to read it"
         guard number <= Self.maximumAside else {
-            return blocked(last, "\(words), and \(Self.maximumAside) earlier ones are kept; remove those")
+            return blocked(last, .tooManyAside(kind, kept: Int(Self.maximumAside)))
         }
         let new = Aside(kind: kind, number: number, path: "\(path).\(kind.rawValue)-\(number)")
-        guard rename(path, new.path) == 0 else {
-            let reason = String(cString: strerror(errno))
-            return blocked(last, "\(words), and cannot be renamed (\(reason)); correct that")
-        }
+        guard rename(path, new.path) == 0 else { return blocked(last, .notRenamed(kind, errno)) }
         DurableFile.syncFolder(of: path)
         return beside(new)
     }
@@ -148,27 +137,15 @@ struct UploadEndpointsFile: Sendable {
     }
 
     /// A file that stays where it is, unread.
-    private func blocked(_ last: Aside?, _ reason: String) -> Opened {
+    private func blocked(_ last: Aside?, _ loss: UploadEndpointsLoss) -> Opened {
         var opened = last.map(beside) ?? Opened()
-        opened.loss = UploadStorageFailure(
-            path: path,
-            reason: reason + ", and restart the gateway; until then, uploads to its endpoints wait, and no endpoint "
-                + "can be changed")
+        opened.loss = UploadStorageFailure(path: path, reason: .endpoints(loss))
         opened.isInTheWay = true
         return opened
     }
 
     private func loss(_ aside: Aside) -> UploadStorageFailure {
-        let name = Self.name(of: path)
-        let reason =
-            switch aside.kind {
-            case .damaged:
-                "holds the upload endpoints and is damaged; uploads to them wait. Stop the gateway and put an "
-                    + "intact copy in place as \(name), or remove the damaged file and provision the endpoints again"
-            case .newer:
-                "holds the upload endpoints and was written by a newer version of the gateway; uploads to them wait. "
-                    + "Stop the gateway, install that version, and rename the file to \(name)"
-            }
-        return UploadStorageFailure(path: aside.path, reason: reason)
+        UploadStorageFailure(
+            path: aside.path, reason: .endpoints(.setAside(aside.kind, insteadOf: Self.name(of: path))))
     }
 }

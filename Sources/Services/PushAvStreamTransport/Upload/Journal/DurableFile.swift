@@ -20,7 +20,7 @@ enum DurableFile {
             if count == 0 { return bytes }
             bytes += buffer[..<count]
             guard bytes.count <= limit else {
-                throw UploadStorageFailure(path: path, reason: "is larger than \(limit) bytes")
+                throw UploadStorageFailure(path: path, reason: .tooLarge(limit: limit))
             }
         }
     }
@@ -71,6 +71,6 @@ enum DurableFile {
     }
 
     static func failure(_ path: String) -> UploadStorageFailure {
-        UploadStorageFailure(path: path, reason: String(cString: strerror(errno)))
+        UploadStorageFailure(path: path, reason: .system(errno))
     }
 }

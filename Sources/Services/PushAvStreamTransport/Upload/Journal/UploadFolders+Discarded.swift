@@ -15,8 +15,11 @@ extension UploadFolders {
         let path = path(folder, Self.discardedName)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        guard let json = try? encoder.encode(earlier.union(segments).sorted()) else {
-            throw UploadStorageFailure(path: path, reason: "the list cannot be written")
+        let json: Data
+        do {
+            json = try encoder.encode(earlier.union(segments).sorted())
+        } catch {
+            throw UploadStorageFailure(path: path, reason: .unencodable("\(error)"))
         }
         try DurableFile.write(Array(json), to: path)
     }
@@ -25,10 +28,7 @@ extension UploadFolders {
     /// - Throws: if that cannot be read. Nothing of the recording may be uploaded then.
     public func discarded(in folder: String) throws(UploadStorageFailure) -> Set<DiscardedSegment> {
         guard let segments = try read(folder) else {
-            throw UploadStorageFailure(
-                path: path(folder, Self.discardedName),
-                reason: "lists what a privacy switch discarded, but is damaged, so the recording is not uploaded. "
-                    + "If all of it may be uploaded, remove the file and restart the gateway")
+            throw UploadStorageFailure(path: path(folder, Self.discardedName), reason: .discardedList)
         }
         return segments
     }

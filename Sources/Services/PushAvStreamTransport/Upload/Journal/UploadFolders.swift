@@ -12,11 +12,11 @@ public struct UploadFolders: Sendable {
     public let root: String
 
     /// Why the folder of all recordings cannot be used now; nil when it can.
-    private let absence: @Sendable () -> String?
+    private let absence: @Sendable () -> RecordingFolderProblem?
 
     /// Names the folder of all recordings.
     /// - Parameter absence: why it cannot be used now, for example because its disk is not mounted; nil when it can.
-    public init(root: String, absence: @escaping @Sendable () -> String? = { nil }) {
+    public init(root: String, absence: @escaping @Sendable () -> RecordingFolderProblem? = { nil }) {
         self.root = root
         self.absence = absence
     }
@@ -29,8 +29,11 @@ public struct UploadFolders: Sendable {
         let path = path(session.folder, Self.planName)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let json = try? encoder.encode(session) else {
-            throw UploadStorageFailure(path: path, reason: "the description cannot be written")
+        let json: Data
+        do {
+            json = try encoder.encode(session)
+        } catch {
+            throw UploadStorageFailure(path: path, reason: .unencodable("\(error)"))
         }
         try DurableFile.write(Array(json), to: path)
     }
@@ -74,12 +77,12 @@ public struct UploadFolders: Sendable {
     func exists(_ folder: String) throws(UploadStorageFailure) -> Bool {
         let path = "\(root)/\(folder)"
         // A mount point may hold recordings of its own, so what is in it does not show that the disk is there.
-        if let reason = absence() { throw UploadStorageFailure(path: root, reason: reason) }
+        if let problem = absence() { throw UploadStorageFailure(path: root, reason: .folder(problem)) }
         guard access(path, F_OK) != 0 else { return true }
         let code = errno
         let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         guard code == ENOENT, names.contains(where: { !$0.hasPrefix(".") }) else {
-            throw UploadStorageFailure(path: path, reason: String(cString: strerror(code)))
+            throw UploadStorageFailure(path: path, reason: .system(code))
         }
         return false
     }

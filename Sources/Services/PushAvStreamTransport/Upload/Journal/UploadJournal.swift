@@ -113,10 +113,10 @@ public final class UploadJournal: UploadQueueStorage {
             isInTheWay.withLock { $0 = false }
             return path + suffix
         } catch {
-            let reason =
+            let reason: StorageFault =
                 switch error {
-                case .system(let code): String(cString: strerror(code))
-                case .tooMany: "is damaged, and \(Self.mostSetAside) damaged ones are kept; remove some"
+                case .system(let code): .system(code)
+                case .tooMany: .tooManyDamaged(kept: Self.mostSetAside)
                 }
             throw UploadStorageFailure(path: path, reason: reason)
         }
@@ -166,7 +166,7 @@ public final class UploadJournal: UploadQueueStorage {
             do {
                 json = try encoder.encode(value)
             } catch {
-                throw UploadStorageFailure(path: path, reason: "a record cannot be written: \(error)")
+                throw UploadStorageFailure(path: path, reason: .unencodable("\(error)"))
             }
             bytes += check(of: json)
             bytes.append(0x20)

@@ -35,11 +35,11 @@ public struct StoredUploads: Equatable, Sendable {
 public struct UploadStorageFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file.
     public var path: String
-    /// The system's reason.
-    public var reason: String
+    /// What is wrong with it.
+    public var reason: StorageFault
 
     /// Describes a failure.
-    public init(path: String, reason: String) {
+    public init(path: String, reason: StorageFault) {
         self.path = path
         self.reason = reason
     }
