@@ -1,7 +1,6 @@
 import CMosquitto
 import DatagramPort
 import Foundation
-import Glibc
 import Transport
 
 /// The connection to an MQTT broker, on a thread of its own: connecting, reconnecting, subscribing, and the queues in both
@@ -47,12 +46,7 @@ public final class BrokerConnection: @unchecked Sendable {
         /// Set by the last of them once the client is closed; nil if the thread does not wait for them.
         var unused: Latch?
         var subscriptions: Set<String> = []
-        /// The sizes of the messages that the library has not sent yet, or the broker has not acknowledged, by the library's
-        /// numbers.
-        var outgoing: [Int32: Int] = [:]
-        var outgoingBytes = 0
-        /// Messages that the library sent before their numbers were known here.
-        var sentEarly: Set<Int32> = []
+        var outgoing = OutgoingMessages()
         var failure: BrokerFailure?
         var counts = BrokerCounts()
         var arrival = RetainedArrival()
@@ -153,7 +147,7 @@ public final class BrokerConnection: @unchecked Sendable {
             var counts = state.counts
             counts.superseded = queued.superseded
             counts.dropped = queued.dropped
-            counts.outgoingBytes = state.outgoingBytes
+            counts.outgoingBytes = state.outgoing.byteCount
             counts.subscriptions = state.subscriptions.count
             return counts
         }
@@ -210,18 +204,14 @@ public final class BrokerConnection: @unchecked Sendable {
     /// Forgets the messages of a connection that has ended. From then on, no thread uses the client.
     private func forgetOutgoing() {
         waitUntilUnused()
-        shared.withLock { state in
-            state.outgoing = [:]
-            state.outgoingBytes = 0
-            state.sentEarly = []
-        }
+        shared.withLock { $0.outgoing = OutgoingMessages() }
     }
 
     /// Empties the closed client and opens it again. The library would send the messages that were not acknowledged over the
     /// next connection, which may begin hours later: a door would be unlocked when nobody expects it any more.
     private func renewClient() throws(BrokerFailure) {
         let code = mosquitto_reinitialise(client, settings.clientID, true, nil)
-        guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { throw failure(code) }
+        guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { throw BrokerFailure(code, of: settings) }
         try configure()
         setCallbacks()
         shared.withLock { $0.isOpen = true }
@@ -236,15 +226,15 @@ public final class BrokerConnection: @unchecked Sendable {
         let began = MonotonicClock.now
         let code = mosquitto_connect_async(
             client, settings.host, Int32(settings.port), Int32(settings.keepAliveSeconds))
-        guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { return failure(code) }
+        guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { return BrokerFailure(code, of: settings) }
         while !isStopping {
             let code = wait.serve(client, atMost: pause)
-            acknowledgeAtOnce()
+            wait.acknowledgeAtOnce(client)
             let isConnected = if case .connected = state { true } else { false }
             guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
                 // A connection that ends immediately must not be retried immediately.
                 if isConnected, MonotonicClock.now - began > .seconds(10) { delay.reset() }
-                return shared.withLock { $0.failure } ?? failure(code)
+                return shared.withLock { $0.failure } ?? BrokerFailure(code, of: settings)
             }
             if let refused = shared.withLock({ $0.failure }) { return refused }
             if !isConnected, MonotonicClock.now - began > .seconds(Self.connectSeconds) { return .timeout }
@@ -252,30 +242,6 @@ public final class BrokerConnection: @unchecked Sendable {
         // Sends what is left, so that the broker receives the gateway's disconnect.
         for _ in 0..<4 where mosquitto_want_write(client) { _ = wait.serve(client, atMost: 50) }
         return .disconnected
-    }
-
-    /// Acknowledges immediately what was read. A broker that leaves Nagle's algorithm on, as mosquitto does, does not
-    /// send a message until the previous one is acknowledged, and Linux would delay the acknowledgement by 40 ms to
-    /// send it with an answer. The kernel forgets the option with the next segment (tcp(7)).
-    private func acknowledgeAtOnce() {
-        let socket = mosquitto_socket(client)
-        var isOn: Int32 = 1
-        guard socket >= 0 else { return }
-        setsockopt(socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &isOn, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    private func failure(_ code: Int32) -> BrokerFailure {
-        let system = errno
-        switch code {
-        case Int32(MOSQ_ERR_EAI.rawValue): return .unknownHost(settings.host)
-        case Int32(MOSQ_ERR_TLS.rawValue): return .tls
-        case Int32(MOSQ_ERR_CONN_LOST.rawValue): return .disconnected
-        case Int32(MOSQ_ERR_KEEPALIVE.rawValue): return .timeout
-        case Int32(MOSQ_ERR_ERRNO.rawValue): return .unreachable(String(cString: strerror(system)))
-        case Int32(MOSQ_ERR_NO_CONN.rawValue), Int32(MOSQ_ERR_CONN_REFUSED.rawValue):
-            return .unreachable("nothing answers at port \(settings.port) of \(settings.host)")
-        default: return .other(String(cString: mosquitto_strerror(code)))
-        }
     }
 
     // MARK: What the library calls
@@ -321,13 +287,7 @@ public final class BrokerConnection: @unchecked Sendable {
     }
 
     private func sent(_ number: Int32) {
-        shared.withLock { state in
-            guard let size = state.outgoing.removeValue(forKey: number) else {
-                state.sentEarly.insert(number)
-                return
-            }
-            state.outgoingBytes -= size
-        }
+        shared.withLock { $0.outgoing.remove(number) }
     }
 
     // MARK: What the home calls
@@ -421,7 +381,7 @@ public final class BrokerConnection: @unchecked Sendable {
         withClient(
             when: { state in
                 guard case .connected = state.phase else { return false }
-                return state.outgoingBytes + size <= Self.outgoingBytes
+                return state.outgoing.byteCount + size <= Self.outgoingBytes
             },
             { client in
                 var number: Int32 = 0
@@ -440,9 +400,7 @@ public final class BrokerConnection: @unchecked Sendable {
     private func handedOver(_ number: Int32, _ size: Int) {
         shared.withLock { state in
             state.counts.sent += 1
-            guard state.sentEarly.remove(number) == nil else { return }
-            state.outgoing[number] = size
-            state.outgoingBytes += size
+            state.outgoing.add(number, size: size)
         }
     }
 }

@@ -55,4 +55,14 @@ final class BrokerWait: Sendable {
         }
         return mosquitto_loop_misc(client)
     }
+
+    /// Acknowledges immediately what was read. A broker that leaves Nagle's algorithm on, as mosquitto does, does not
+    /// send a message until the previous one is acknowledged, and Linux would delay the acknowledgement by 40 ms to
+    /// send it with an answer. The kernel forgets the option with the next segment (tcp(7)).
+    func acknowledgeAtOnce(_ client: OpaquePointer) {
+        let socket = mosquitto_socket(client)
+        var isOn: Int32 = 1
+        guard socket >= 0 else { return }
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &isOn, socklen_t(MemoryLayout<Int32>.size))
+    }
 }
