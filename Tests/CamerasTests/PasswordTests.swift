@@ -320,7 +320,7 @@ import Transport
 
 /// A camera that redirects the gateway to a place where it must not go.
 @Suite(.timeLimit(.minutes(10))) struct RedirectionTests {
-    private static func addresses(_ host: String) throws -> [SocketAddress] {
+    private static func addresses(_ host: String) throws -> [TransportAddress] {
         try CameraSocket.lookUp(host: host, port: 554).get()
     }
 
@@ -345,7 +345,7 @@ import Transport
     func addressesOfIPv6AreDistinguished(text: String, isLoopback: Bool, isLinkLocal: Bool) throws {
         guard CameraSimulator.hasIPv6 else { return }
         let address = try #require(try Self.addresses(text).first)
-        #expect(address.isLoopback == isLoopback && address.isLinkLocal == isLinkLocal)
+        #expect(address.leadsToThisHost == isLoopback && address.leadsToLink == isLinkLocal)
     }
 
     @Test func theReasonNamesTheAddress() async throws {

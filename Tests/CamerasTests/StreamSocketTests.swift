@@ -24,7 +24,7 @@ import Transport
         return port
     }
 
-    private static func address(_ port: UInt16) throws -> SocketAddress {
+    private static func address(_ port: UInt16) throws -> TransportAddress {
         try #require(CameraSocket.lookUp(host: "127.0.0.1", port: port).get().first)
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import HomeFakes
 import HomeTypes
 import Signalling
+import Synchronization
 import Testing
 import Transport
 

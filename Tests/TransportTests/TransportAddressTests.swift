@@ -91,6 +91,9 @@ struct TransportAddressTests {
         #expect(linkLocal.scope == 3)
         #expect(linkLocal.withPort(2).scope == 3)
         #expect(TransportAddress(ipv6High: 0x2001_0DB8_0000_0000, low: 1, port: 1, scope: 3).scope == 0)
+        // A multicast group of one link exists on each, one of a site does not.
+        #expect(TransportAddress(ipv6High: 0xFF12 << 48, low: 1, port: 1, scope: 3).scope == 3)
+        #expect(TransportAddress(ipv6High: 0xFF05 << 48, low: 1, port: 1, scope: 3).scope == 0)
     }
 
     @Test("compares hosts without ports")

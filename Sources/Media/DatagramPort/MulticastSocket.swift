@@ -121,10 +121,8 @@ public final class MulticastSocket: Sendable {
         return withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 let count = recvfrom(descriptor, buffer.baseAddress, buffer.count, 0, address, &length)
-                guard count >= 0, let source = TransportAddress(host: address) else { return nil }
-                // sin_port and sin6_port are in the same place.
-                let port = UnsafeRawPointer(address).loadUnaligned(fromByteOffset: 2, as: UInt16.self)
-                return (count, source.withPort(UInt16(bigEndian: port)))
+                guard count >= 0, let source = TransportAddress(socketAddress: address) else { return nil }
+                return (count, source)
             }
         }
     }

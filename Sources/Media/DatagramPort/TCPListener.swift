@@ -26,7 +26,7 @@ public final class TCPListener: Sendable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// The address that it listens on.
-    public var localAddress: TransportAddress? { Self.address { getsockname(descriptor, $0, $1) } }
+    public var localAddress: TransportAddress? { TransportAddress.filled { getsockname(descriptor, $0, $1) } }
 
     /// What came of accepting.
     public enum Acceptance: ~Copyable {
@@ -49,7 +49,7 @@ public final class TCPListener: Sendable {
     ///     what the path can carry.
     public func accept(patience: Duration?, unsent: Int, sendBuffer: Int?) -> Acceptance {
         var accepted: Int32 = -1
-        let peer = Self.address { address, length in
+        let peer = TransportAddress.filled { address, length in
             accepted = Glibc.accept(descriptor, address, length)
             return accepted < 0 ? -1 : 0
         }
@@ -61,7 +61,7 @@ public final class TCPListener: Sendable {
             }
         }
         let connection = TCPSocket(descriptor: accepted)
-        guard let peer, let local = Self.address({ getsockname(accepted, $0, $1) }),
+        guard let peer, let local = TransportAddress.filled(by: { getsockname(accepted, $0, $1) }),
             fcntl(accepted, F_SETFL, O_NONBLOCK) == 0
         else { return .failed }
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
@@ -79,24 +79,5 @@ public final class TCPListener: Sendable {
         var value = value
         // If an option is refused, a connection is slower or ends later, not wrong.
         _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    /// The address that a system call gives; nil if it fails, or for another family.
-    private static func address(
-        _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
-    ) -> TransportAddress? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                guard call(address, &length) == 0 else { return nil }
-                return TransportAddress(host: address)?.withPort(port(at: address))
-            }
-        }
-    }
-
-    private static func port(at address: UnsafePointer<sockaddr>) -> UInt16 {
-        // sin_port and sin6_port are in the same place.
-        UInt16(bigEndian: UnsafeRawPointer(address).loadUnaligned(fromByteOffset: 2, as: UInt16.self))
     }
 }

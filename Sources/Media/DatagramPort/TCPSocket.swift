@@ -100,35 +100,3 @@ public struct TCPSocket: ~Copyable, Sendable {
         }
     }
 }
-
-extension TransportAddress {
-    /// The address in the form of the socket calls.
-    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        var storage = sockaddr_storage()
-        let size = withUnsafeMutableBytes(of: &storage) { bytes in
-            switch family {
-            case .ipv4:
-                var address = sockaddr_in()
-                address.sin_family = sa_family_t(AF_INET)
-                address.sin_port = port.bigEndian
-                address.sin_addr.s_addr = UInt32(truncatingIfNeeded: low).bigEndian
-                bytes.storeBytes(of: address, as: sockaddr_in.self)
-                return MemoryLayout<sockaddr_in>.size
-            case .ipv6:
-                var address = sockaddr_in6()
-                address.sin6_family = sa_family_t(AF_INET6)
-                address.sin6_port = port.bigEndian
-                address.sin6_scope_id = scope
-                withUnsafeMutableBytes(of: &address.sin6_addr) {
-                    $0.storeBytes(of: high.bigEndian, as: UInt64.self)
-                    $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
-                }
-                bytes.storeBytes(of: address, as: sockaddr_in6.self)
-                return MemoryLayout<sockaddr_in6>.size
-            }
-        }
-        return withUnsafePointer(to: storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(size)) }
-        }
-    }
-}

@@ -30,7 +30,7 @@ public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
     public let family: Family
     /// The way to the address.
     public let route: Route
-    /// The interface of a link-local IPv6 address as the kernel numbers it; 0 for every other address.
+    /// The interface of a link-local IPv6 address or multicast group as the kernel numbers it; 0 for every other address.
     public let scope: UInt32
 
     /// Makes an IPv4 address; `ipv4` is in host byte order (`0x7F00_0001` is 127.0.0.1).
@@ -44,7 +44,9 @@ public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
             self.init(ipv4: UInt32(truncatingIfNeeded: low), port: port)
             return
         }
-        self.init(high: high, low: low, port: port, family: .ipv6, scope: high >> 54 == 0x3FA ? scope : 0)
+        // fe80::/10, and multicast groups of one link (RFC 4291, section 2.7).
+        let isOfOneLink = high >> 54 == 0x3FA || high >> 48 & 0xFF0F == 0xFF02
+        self.init(high: high, low: low, port: port, family: .ipv6, scope: isOfOneLink ? scope : 0)
     }
 
     private init(high: UInt64, low: UInt64, port: UInt16, family: Family, scope: UInt32, route: Route = .direct) {

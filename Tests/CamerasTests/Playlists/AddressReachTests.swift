@@ -6,7 +6,7 @@ import Transport
 
 /// Which addresses a place may lead to.
 struct AddressReachTests {
-    private static func address(_ host: String) throws -> SocketAddress {
+    private static func address(_ host: String) throws -> TransportAddress {
         try #require(CameraSocket.lookUp(host: host, port: 80).get().first)
     }
 

@@ -48,7 +48,7 @@ struct CameraHTTPClient {
         var place: RequestPlace
         /// What has been looked up: the host, and its addresses. Connections go to these and no others.
         var host: String?
-        var addresses: [SocketAddress] = []
+        var addresses: [TransportAddress] = []
         var redirections = 0
         var refusals = 0
     }
@@ -86,7 +86,7 @@ struct CameraHTTPClient {
         }
     }
 
-    private static func lookUp(_ place: RequestPlace) -> Result<[SocketAddress], CameraUnreachable> {
+    private static func lookUp(_ place: RequestPlace) -> Result<[TransportAddress], CameraUnreachable> {
         // Only an address that people write can have a password with characters that end it.
         guard place.isAtHome else { return CameraSocket.lookUp(host: place.address.host, port: place.address.port) }
         return CameraSocket.lookUp(place.address)
@@ -180,7 +180,7 @@ struct CameraHTTPClient {
     }
 
     private mutating func send(
-        to place: RequestPlace, _ bytes: Range<Int64>?, at addresses: [SocketAddress], until deadline: Instant
+        to place: RequestPlace, _ bytes: Range<Int64>?, at addresses: [TransportAddress], until deadline: Instant
     ) throws(CameraFailure) -> CameraHTTPResponse {
         let target = place.address
         let (stream, connected) = try connect(place, at: addresses)
@@ -205,13 +205,13 @@ struct CameraHTTPClient {
     }
 
     private func connect(
-        _ place: RequestPlace, at addresses: [SocketAddress]
-    ) throws(CameraFailure) -> (StreamSocket, SocketAddress) {
+        _ place: RequestPlace, at addresses: [TransportAddress]
+    ) throws(CameraFailure) -> (StreamSocket, TransportAddress) {
         let target = place.address
         var failure = CameraUnreachable("\(target.host) has no address")
-        for var address in addresses where !control.isStopping {
+        for host in addresses where !control.isStopping {
             // A redirection may lead to another port of the camera.
-            address.port = target.port
+            let address = host.withPort(target.port)
             do throws(CameraUnreachable) {
                 let stream = try StreamSocket.open(
                     address, serverName: target.isSecure ? target.host : nil, timeout: connectTimeout,

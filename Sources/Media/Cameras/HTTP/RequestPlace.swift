@@ -1,5 +1,6 @@
 import HTTPMedia
 import StreamFormats
+import Transport
 
 /// Where a request goes, and how far what is found there may lead.
 ///
@@ -24,13 +25,13 @@ struct RequestPlace: Hashable, Sendable {
     }
 
     /// The addresses of the host that may be connected to.
-    func allowed(_ list: [SocketAddress]) -> [SocketAddress] {
+    func allowed(_ list: [TransportAddress]) -> [TransportAddress] {
         guard let reach else { return list }
         return list.filter(reach.allows)
     }
 
     /// The place once a server has answered there.
-    func reached(at connected: SocketAddress) -> RequestPlace {
+    func reached(at connected: TransportAddress) -> RequestPlace {
         let own = AddressReach(of: connected)
         return RequestPlace(address, reach: reach?.intersection(own) ?? own, isAtHome: isAtHome)
     }

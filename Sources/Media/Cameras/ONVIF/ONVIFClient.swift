@@ -18,7 +18,7 @@ struct ONVIFClient {
     /// Set once the device has asked for HTTP authentication: WS-Security is then left out, since a device may refuse a
     /// request that carries both (ONVIF Core, section 5.9.1).
     private var authorization: Authorization?
-    private var addresses: [String: [SocketAddress]] = [:]
+    private var addresses: [String: [TransportAddress]] = [:]
 
     init(credentials: RTSPCredentials?, control: SourceControl, random: RandomSource) {
         self.credentials = credentials
@@ -44,7 +44,7 @@ struct ONVIFClient {
     }
 
     private mutating func exchange(
-        _ request: ONVIFRequest, at hosts: [SocketAddress]
+        _ request: ONVIFRequest, at hosts: [TransportAddress]
     ) throws(ONVIFError) -> XMLElement {
         let deadline = MonotonicClock.now + request.timeout
         for attempt in 0..<3 {
@@ -83,7 +83,7 @@ struct ONVIFClient {
     }
 
     private mutating func send(
-        _ request: ONVIFRequest, to hosts: [SocketAddress], until deadline: Instant
+        _ request: ONVIFRequest, to hosts: [TransportAddress], until deadline: Instant
     ) throws(ONVIFError) -> HTTPResponse {
         let body = Array(request.envelope(token: token(for: request), messageID: (random.next(), random.next())).utf8)
         var head = "POST \(request.address.path) HTTP/1.1\r\nHost: \(request.address.authority)\r\n"
@@ -106,7 +106,7 @@ struct ONVIFClient {
     }
 
     private func connect(
-        _ hosts: [SocketAddress], _ address: HTTPAddress, until deadline: Instant
+        _ hosts: [TransportAddress], _ address: HTTPAddress, until deadline: Instant
     ) throws(ONVIFError) -> StreamSocket {
         var failure = CameraUnreachable("the camera has no address", cause: .unknownName)
         for host in hosts where !control.isStopping {
@@ -158,7 +158,7 @@ struct ONVIFClient {
     }
 
     /// The addresses of a host. Nil when the owner no longer waits for the look-up.
-    private mutating func resolve(_ address: HTTPAddress) throws(ONVIFError) -> [SocketAddress]? {
+    private mutating func resolve(_ address: HTTPAddress) throws(ONVIFError) -> [TransportAddress]? {
         let key = "\(address.host) \(address.port)"
         if let known = addresses[key] { return known }
         switch control.resolve({ CameraSocket.lookUp(address) }) {

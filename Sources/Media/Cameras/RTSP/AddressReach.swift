@@ -1,3 +1,5 @@
+import Transport
+
 /// How far a camera may lead the gateway, in a redirection or in a playlist.
 ///
 /// Everything leads to public addresses. Besides them, a place leads to networks of its own kind: a camera of the home to
@@ -18,7 +20,7 @@ struct AddressReach: OptionSet, Hashable, Sendable {
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// What a place may name that was reached at this address.
-    init(of place: SocketAddress) {
+    init(of place: TransportAddress) {
         let kind = AddressReach(neededFor: place)
         if kind.contains(.loopback) {
             self = [.loopback, .thisMachine, .privateNetworks]
@@ -28,20 +30,20 @@ struct AddressReach: OptionSet, Hashable, Sendable {
     }
 
     /// What is needed to lead to an address; empty for a public one.
-    private init(neededFor address: SocketAddress) {
-        if address.isLoopback {
+    private init(neededFor address: TransportAddress) {
+        if address.leadsToThisHost {
             self = .loopback
             return
         }
         var needed: AddressReach = []
-        if address.isLinkLocal { needed.insert(.linkLocal) }
-        if address.isPrivate { needed.insert(.privateNetworks) }
+        if address.leadsToLink { needed.insert(.linkLocal) }
+        if address.leadsToPrivateNetwork { needed.insert(.privateNetworks) }
         if address.isOfThisMachine { needed.insert(.thisMachine) }
         self = needed
     }
 
     /// Whether a connection to this address may be opened.
-    func allows(_ address: SocketAddress) -> Bool {
-        !address.isForManyHosts && isSuperset(of: AddressReach(neededFor: address))
+    func allows(_ address: TransportAddress) -> Bool {
+        !address.leadsToManyHosts && isSuperset(of: AddressReach(neededFor: address))
     }
 }

@@ -7,7 +7,7 @@ import Transport
 extension StreamSocket {
     /// Opens a connection and, where `serverName` is given, TLS inside it.
     static func open(
-        _ address: SocketAddress, serverName: String?, timeout: Duration, control: SourceControl
+        _ address: TransportAddress, serverName: String?, timeout: Duration, control: SourceControl
     ) throws(CameraUnreachable) -> StreamSocket {
         let deadline = MonotonicClock.now + timeout
         let socket = try CameraSocket.connect(address, timeout: timeout, control: control)
@@ -57,7 +57,7 @@ extension CameraConnection {
     /// with the fingerprint of the certificate where TLS is used. `refusesBasic` is called after it, and says whether
     /// the password itself must not be sent for a tunnel.
     static func open(
-        _ url: RTSPURL, at address: SocketAddress, isTunnelled: Bool, timeout: Duration, control: SourceControl,
+        _ url: RTSPURL, at address: TransportAddress, isTunnelled: Bool, timeout: Duration, control: SourceControl,
         random: inout RandomSource, refusesBasic: () -> Bool, verify: (String?) throws(CameraUnreachable) -> Void
     ) throws(CameraUnreachable) -> CameraConnection {
         let name = url.isSecure ? url.host : nil

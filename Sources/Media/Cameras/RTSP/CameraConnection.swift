@@ -47,12 +47,12 @@ final class CameraConnection {
     private var encoded: [UInt8] = []
     private var encodedOffset = 0
     /// The camera's address.
-    let address: SocketAddress
+    let address: TransportAddress
     /// Whether the camera has opened a tunnel after a login by Digest.
     let hasTakenDigest: Bool
 
     init(
-        inbound: StreamSocket, outbound: StreamSocket?, early: [UInt8], address: SocketAddress,
+        inbound: StreamSocket, outbound: StreamSocket?, early: [UInt8], address: TransportAddress,
         hasTakenDigest: Bool = false
     ) {
         self.hasTakenDigest = hasTakenDigest
@@ -174,7 +174,7 @@ struct RTSPDriver: ~Copyable {
     }
 
     /// The camera's address.
-    var address: SocketAddress { connection.address }
+    var address: TransportAddress { connection.address }
 
     /// Bytes that wait here or that the camera's end has not acknowledged.
     var waitingOutput: Int { client.waitingOutput + connection.unacknowledgedBytes }

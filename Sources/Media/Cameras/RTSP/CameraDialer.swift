@@ -38,7 +38,7 @@ struct CameraDialer {
     /// What is known about the camera, to which each connection adds.
     let findings: SourceFindings
     /// Where the camera was reached at ``url``: redirections are judged by it.
-    private var home: SocketAddress?
+    private var home: TransportAddress?
 
     init(_ url: RTSPURL, settings: Settings, findings: SourceFindings) {
         self.url = url
@@ -53,7 +53,7 @@ struct CameraDialer {
         whenResolved: () -> Void = {}
     ) -> Outcome {
         let port = isTunnelled ? RTSPTunnel.port(of: target) : target.port
-        let addresses: [SocketAddress]
+        let addresses: [TransportAddress]
         let found = control.resolve {
             CameraSocket.lookUp(host: target.host, port: port, mayHoldPassword: target.mayHoldPassword)
         }
@@ -84,7 +84,7 @@ struct CameraDialer {
     }
 
     private func open(
-        _ target: RTSPURL, at address: SocketAddress, isTunnelled: Bool, control: SourceControl,
+        _ target: RTSPURL, at address: TransportAddress, isTunnelled: Bool, control: SourceControl,
         random: inout RandomSource
     ) throws(CameraUnreachable) -> CameraConnection {
         try CameraConnection.open(

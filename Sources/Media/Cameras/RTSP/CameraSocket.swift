@@ -65,7 +65,7 @@ struct CameraSocket: ~Copyable {
     }
 
     /// Addresses of an HTTP server's host; see ``lookUp(host:port:mayHoldPassword:)``.
-    static func lookUp(_ address: HTTPAddress) -> Result<[SocketAddress], CameraUnreachable> {
+    static func lookUp(_ address: HTTPAddress) -> Result<[TransportAddress], CameraUnreachable> {
         lookUp(host: address.host, port: address.port, mayHoldPassword: address.mayHoldPassword)
     }
 
@@ -74,7 +74,7 @@ struct CameraSocket: ~Copyable {
     ///   then says how to write them.
     static func lookUp(
         host: String, port: UInt16, mayHoldPassword: Bool = false
-    ) -> Result<[SocketAddress], CameraUnreachable> {
+    ) -> Result<[TransportAddress], CameraUnreachable> {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = Int32(AI_NUMERICSERV)
@@ -87,10 +87,12 @@ struct CameraSocket: ~Copyable {
                 CameraUnreachable("the host name \(host) is not known (\(reason))\(advice)", cause: .unknownName))
         }
         defer { freeaddrinfo(list) }
-        var addresses: [SocketAddress] = []
+        var addresses: [TransportAddress] = []
         var entry = list
         while let current = entry?.pointee, addresses.count < 8 {
-            if let address = SocketAddress(current) { addresses.append(address) }
+            if let pointer = current.ai_addr, let address = TransportAddress(socketAddress: pointer) {
+                addresses.append(address)
+            }
             entry = current.ai_next
         }
         guard !addresses.isEmpty else {
@@ -101,17 +103,17 @@ struct CameraSocket: ~Copyable {
 
     /// Opens a connection. Waits up to `timeout`, but no longer than until the owner stops the source.
     static func connect(
-        _ address: SocketAddress, timeout: Duration, control: SourceControl
+        _ address: TransportAddress, timeout: Duration, control: SourceControl
     ) throws(CameraUnreachable) -> CameraSocket {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = Glibc.socket(address.family, type, 0)
+        let descriptor = Glibc.socket(address.socketFamily, type, 0)
         guard descriptor >= 0 else { throw CameraUnreachable("no socket", errorNumber: errno) }
         let socket = CameraSocket(descriptor: descriptor)
         var yes: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, size)
         setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &yes, size)
-        let status = address.withPointer { Glibc.connect(descriptor, $0, $1) }
+        let status = address.withSocketAddress { Glibc.connect(descriptor, $0, $1) }
         if status == 0 { return socket }
         guard errno == EINPROGRESS else { throw CameraUnreachable("cannot connect", errorNumber: errno) }
         let deadline = MonotonicClock.now + timeout

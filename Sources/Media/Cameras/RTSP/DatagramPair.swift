@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import RTP
 import RTSP
@@ -13,9 +14,9 @@ final class DatagramPair {
     let controlSocket: Int32
     /// The even port.
     let port: UInt16
-    private let camera: SocketAddress
-    private var mediaPeer: SocketAddress?
-    private var controlPeer: SocketAddress?
+    private let camera: TransportAddress
+    private var mediaPeer: TransportAddress?
+    private var controlPeer: TransportAddress?
     private var announcedPort: UInt16?
     private var announcesOtherHost = false
     private var ssrc: UInt32?
@@ -31,7 +32,7 @@ final class DatagramPair {
     private static let receiveBuffer: Int32 = 2 << 20
 
     /// Binds a free pair of ports of the camera's address family; nil where none is free.
-    init?(camera: SocketAddress, clockRate: Int, maximumDelay: Duration) {
+    init?(camera: TransportAddress, clockRate: Int, maximumDelay: Duration) {
         self.camera = camera
         self.maximumDelay = maximumDelay
         order = PacketReorderBuffer(maximumDelay: maximumDelay)
@@ -61,28 +62,24 @@ final class DatagramPair {
         close(controlSocket)
     }
 
-    private static func bind(family: Int32, port: UInt16) -> (descriptor: Int32, port: UInt16)? {
-        guard let address = SocketAddress.any(family: family, port: port) else { return nil }
+    private static func bind(
+        family: TransportAddress.Family, port: UInt16
+    ) -> (descriptor: Int32, port: UInt16)? {
+        let address =
+            switch family {
+            case .ipv4: TransportAddress(ipv4: 0, port: port)
+            case .ipv6: TransportAddress(ipv6High: 0, low: 0, port: port)
+            }
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(family, type, 0)
+        let descriptor = socket(address.socketFamily, type, 0)
         guard descriptor >= 0 else { return nil }
-        guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
+        guard address.withSocketAddress({ Glibc.bind(descriptor, $0, $1) }) == 0,
+            let bound = TransportAddress.filled(by: { getsockname(descriptor, $0, $1) })
+        else {
             close(descriptor)
             return nil
         }
-        var bound = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let status = withUnsafeMutablePointer(to: &bound) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-        }
-        guard status == 0 else {
-            close(descriptor)
-            return nil
-        }
-        // Both families keep the port after the family.
-        return (
-            descriptor, withUnsafeBytes(of: bound) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
-        )
+        return (descriptor, bound.port)
     }
 
     // MARK: Sending
@@ -91,10 +88,18 @@ final class DatagramPair {
     /// them through a firewall or NAT in between.
     func open(_ transport: TransportHeader, ssrc own: UInt32) {
         announcedPort = transport.serverPort
-        announcesOtherHost = transport.source.map { camera.isOther(than: $0) } ?? false
+        announcesOtherHost = transport.source.map { isOtherHost($0) } ?? false
         mediaPeer = transport.serverPort.map { camera.withPort($0) }
         controlPeer = transport.serverControlPort.map { camera.withPort($0) }
         punch(ssrc: own)
+    }
+
+    /// Whether a numeric address in text is another host than the camera. A name is not looked up, and is not treated as
+    /// different.
+    private func isOtherHost(_ text: String) -> Bool {
+        let host = text.first == "[" ? String(text.dropFirst().prefix { $0 != "]" }) : text
+        guard let address = TransportAddress(host, port: 0) else { return false }
+        return !address.hasSameHost(as: camera)
     }
 
     /// Sends an RTP packet without media and an empty receiver report, which open a path back and have no other
@@ -116,10 +121,10 @@ final class DatagramPair {
     /// Sends RTCP.
     func sendControl(_ packet: UnsafeRawBufferPointer) { send(packet, from: controlSocket, to: controlPeer) }
 
-    private func send(_ packet: UnsafeRawBufferPointer, from descriptor: Int32, to peer: SocketAddress?) {
+    private func send(_ packet: UnsafeRawBufferPointer, from descriptor: Int32, to peer: TransportAddress?) {
         guard let peer, peer.port != 0 else { return }
         // The next report makes up for a lost one.
-        _ = peer.withPointer {
+        _ = peer.withSocketAddress {
             sendto(descriptor, packet.baseAddress, packet.count, Int32(MSG_NOSIGNAL), $0, $1)
         }
     }
@@ -130,25 +135,21 @@ final class DatagramPair {
     func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         // Other hosts cannot hold the thread for longer than this many datagrams.
         for _ in 0..<256 {
-            var source = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let count = withUnsafeMutablePointer(to: &source) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    recvfrom(descriptor, buffer.baseAddress, buffer.count, 0, $0, &length)
-                }
+            var count = 0
+            let source = TransportAddress.filled { address, length in
+                count = recvfrom(descriptor, buffer.baseAddress, buffer.count, 0, address, length)
+                return count < 0 ? -1 : 0
             }
             guard count > 0 else {
                 // Nothing, an empty datagram, or the error of a closed port, which the next read does not repeat.
                 if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return 0 }
                 continue
             }
-            guard camera.hasSameHost(as: source) else {
+            guard let source, camera.hasSameHost(as: source) else {
                 strangers &+= 1
                 continue
             }
-            record(
-                port: withUnsafeBytes(of: source) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) },
-                isControl: descriptor == controlSocket)
+            record(port: source.port, isControl: descriptor == controlSocket)
             return count
         }
         return 0

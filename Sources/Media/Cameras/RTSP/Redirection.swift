@@ -1,4 +1,5 @@
 import RTSP
+import Transport
 
 /// Decides where a camera may redirect the gateway.
 ///
@@ -15,8 +16,8 @@ enum Redirection {
     ///   - origin: the address of the config.
     ///   - home: where the camera was reached at `origin`.
     static func followed(
-        _ list: [SocketAddress], to target: RTSPURL, from origin: RTSPURL, at home: SocketAddress?
-    ) -> [SocketAddress] {
+        _ list: [TransportAddress], to target: RTSPURL, from origin: RTSPURL, at home: TransportAddress?
+    ) -> [TransportAddress] {
         guard target.host != origin.host else { return list }
         // A recorder may be on this machine, or in the home while its load balancer is not.
         let reach = (home.map { AddressReach(of: $0) } ?? []).union([.privateNetworks, .thisMachine])

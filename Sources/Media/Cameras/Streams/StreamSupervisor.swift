@@ -82,7 +82,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     /// The addresses of a host; nil when the owner no longer waits for the thread.
     private func lookUp(
         _ host: String, _ port: UInt16, _ mayHoldPassword: Bool = false
-    ) throws(CameraFailure) -> [SocketAddress]? {
+    ) throws(CameraFailure) -> [TransportAddress]? {
         switch control.resolve({ CameraSocket.lookUp(host: host, port: port, mayHoldPassword: mayHoldPassword) }) {
         case .notBegun: throw .connectionClosed
         case .abandoned: return nil
@@ -92,7 +92,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     }
 
     private mutating func connect(
-        _ hosts: [SocketAddress], serverName: String?
+        _ hosts: [TransportAddress], serverName: String?
     ) throws(CameraFailure) -> StreamSocket {
         report(.connecting)
         var failure = CameraUnreachable("no address")
@@ -177,7 +177,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
         }
     }
 
-    private mutating func playRTMP(_ place: RTMPAddress, at hosts: [SocketAddress]) throws(CameraFailure) {
+    private mutating func playRTMP(_ place: RTMPAddress, at hosts: [TransportAddress]) throws(CameraFailure) {
         let stream = try connect(hosts, serverName: place.isSecure ? place.host : nil)
         var client = RTMPClient(place, random: &random)
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -205,7 +205,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
         }
     }
 
-    private mutating func playDatagrams(on hosts: [SocketAddress]) throws(CameraFailure) {
+    private mutating func playDatagrams(on hosts: [TransportAddress]) throws(CameraFailure) {
         guard let host = hosts.first else { return }
         var receiver: DatagramReceiver
         do throws(CameraUnreachable) {
