@@ -383,7 +383,7 @@ if !coreOnly {
                         .flatMap { ["-Xlinker", $0] },
                     .when(configuration: .release))
             ] + portableLinking),
-        testSupport("HomeFakes", ["HomeHub", "HomeTypes", "Stations", "Signalling"]),
+        testSupport("HomeFakes", ["HomeHub", "HomeTypes", "SDP", "Stations", "Signalling"]),
         testSupport("GatewayProcess", ["Transport"]),
         // Records what a test hands it and uploads that, without cameras and without the rest of the gateway.
         program("upload-driver", in: "Sources/Testing", ["RecordingUpload", "PushAvStreamTransport", "Transport"]),
@@ -394,7 +394,7 @@ if !coreOnly {
         Tests/
             GatewayFuzzTargetsTests: GatewayFuzzTargets FuzzTargets Transport
             RecordingIndexTests: RecordingIndex PushAvStreamTransport Transport GRDB
-            HomeHubTests: HomeHub HomeTypes Signalling Stations StationFakes PushAvStreamTransport HomeFakes Transport
+            HomeHubTests: HomeHub HomeTypes SDP Signalling Stations StationFakes PushAvStreamTransport HomeFakes Transport
                 GRDB
             SmartDeviceManagementTests: SmartDeviceManagement HomeHub HomeTypes
             CloudToCloudTests: CloudToCloud ExampleOrganization HomeFakes HomeHub HomeTypes Transport

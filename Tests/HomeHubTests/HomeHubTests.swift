@@ -1,6 +1,7 @@
 import Foundation
 import HomeFakes
 import HomeTypes
+import SDP
 import Signalling
 import Testing
 import Transport
@@ -104,7 +105,7 @@ import Transport
 
     @Test func signallingErrorsBecomeTheRightCodes() {
         let expected: [(SignallingError, HomeError.Code)] = [
-            (.unusableCredentials("x"), .invalidArgument), (.unknownDevice("x"), .notFound),
+            (.unusableCredentials(.password(.length(0)), line: 1), .invalidArgument), (.unknownDevice("x"), .notFound),
             (.unknownSession, .notFound), (.foreignClip, .permissionDenied),
             (
                 .refusedOffer(OfferRefusal(.playsNothing(camera: "door", media: [], faults: []), line: nil)),

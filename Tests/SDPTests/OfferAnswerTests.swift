@@ -68,15 +68,23 @@ import Testing
         let offer = offerer(talks: false).offer()
         var answer = try Gateway.answerer().answer(offer).answer
         answer.media.swapAt(0, 1)
-        #expect(throws: NegotiationError.self) { try offerer(talks: false).accept(answer: answer) }
+        let first = NegotiationNote.Media(index: 0, label: answer.label(ofMediaAt: 0))
+        #expect(throws: NegotiationError.invalidDescription(.answersKind(first, offer.media[0].kind))) {
+            try offerer(talks: false).accept(answer: answer)
+        }
         answer.media.removeLast()
-        #expect(throws: NegotiationError.self) { try offerer(talks: false).accept(answer: answer) }
+        let counts = DescriptionFault.mediaCount(answer: answer.media.count, offer: offer.media.count)
+        #expect(throws: NegotiationError.invalidDescription(counts)) {
+            try offerer(talks: false).accept(answer: answer)
+        }
     }
 
     @Test func answerOutsideTheBundleIsRefused() throws {
         var answer = try Gateway.answerer().answer(offerer(talks: false).offer()).answer
         answer.lines.removeAll { $0.text.hasPrefix("a=group") }
-        #expect(throws: NegotiationError.self) { try offerer(talks: false).accept(answer: answer) }
+        #expect(throws: NegotiationError.invalidDescription(.outsideBundle(index: 0))) {
+            try offerer(talks: false).accept(answer: answer)
+        }
     }
 
     @Test func answerMayLeaveOutTags() throws {

@@ -52,8 +52,16 @@ import Testing
             "door sent no media before the request's deadline"
         ),
         (
-            .refusedOffer(OfferRefusal(.invalid(.invalidDescription("no ICE", line: 7)), line: 7)), .invalid,
-            "line 7: no ICE"
+            .refusedOffer(OfferRefusal(.invalid(.invalidDescription(.repeatedTag("0"), line: 7)), line: 7)), .invalid,
+            "line 7: two media sections have the identification tag 0"
+        ),
+        (
+            .unusableCredentials(.usernameFragment(.length(1)), line: 2), .invalid,
+            "line 2: a=ice-ufrag has 1 characters; RFC 8839 asks for 4 to 256"
+        ),
+        (
+            .unusableCredentials(.password(.unprintable), line: nil), .invalid,
+            "a=ice-pwd contains characters other than printable ASCII"
         ),
         (
             .refusedOffer(OfferRefusal(.playsNothing(camera: "door", media: [], faults: [fault]), line: 3)),

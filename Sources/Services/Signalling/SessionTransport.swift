@@ -113,7 +113,7 @@ struct SessionTransport {
         } catch {
             throw .unreadableFragment(error)
         }
-        if let fault = fragment.credentialFault { throw .unusableCredentials(fault) }
+        if let (fault, line) = fragment.credentialFault { throw .unusableCredentials(fault, line: line) }
         let candidates = fragment.allCandidates.compactMap(RemoteCandidate.init(_:))
         guard let remote = fragment.credentials, remote.usernameFragment != remoteFragment else {
             relay.addRemoteCandidates(sessionID, candidates)

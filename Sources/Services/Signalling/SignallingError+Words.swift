@@ -10,7 +10,7 @@ extension SignallingError {
         case .unreadableOffer(let error): "the offer is not a session description: \(error)"
         case .refusedOffer(let refusal): refusal.words
         case .unreadableFragment(let error): "the fragment cannot be read: \(error)"
-        case .unusableCredentials(let fault): fault
+        case .unusableCredentials(let fault, let line): (line.map { "line \($0): " } ?? "") + fault.description
         case .unknownDevice(let id): "no camera runs for device \(id.prefix(64).debugDescription)"
         case .unknownSession: "the session has ended, never existed, or belongs to somebody else"
         case .unknownClip(let device): "\(device) has no recent clip with this identifier"

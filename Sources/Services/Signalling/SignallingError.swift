@@ -11,8 +11,8 @@ public enum SignallingError: Error, Equatable, Sendable {
     case refusedOffer(OfferRefusal)
     /// The fragment cannot be read (RFC 8840).
     case unreadableFragment(SDPError)
-    /// The fragment's ICE credentials cannot be used; says what is wrong with them.
-    case unusableCredentials(String)
+    /// The fragment's ICE credentials cannot be used; says what is wrong with them, and in which line, from 1.
+    case unusableCredentials(ICECredentialFault, line: Int?)
     /// No such device.
     case unknownDevice(String)
     /// No such session, or it has ended, or it belongs to another principal.

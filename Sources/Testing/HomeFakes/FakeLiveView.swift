@@ -1,4 +1,5 @@
 import HomeTypes
+import SDP
 import Signalling
 import Stations
 
@@ -142,7 +143,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     }
 
     private func trickled(_ fragment: String) throws(SignallingError) -> TrickleResult {
-        if fragment.contains("garbage") { throw .unusableCredentials("line 1 is not an attribute") }
+        if fragment.contains("garbage") { throw .unusableCredentials(.password(.length(0)), line: 1) }
         return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
     }
 

@@ -22,8 +22,8 @@ enum AttributeRules {
             return "does not have the form <semantics> <32-bit number>…"
         case "group" where MediaGroup(parsing: value) == nil: return "has no semantics"
         case "mid" where value.words.count != 1: return "is not one identification tag"
-        case "ice-ufrag": return ICECredentialRules.fault(usernameFragment: String(value.trimmed))
-        case "ice-pwd": return ICECredentialRules.fault(password: String(value.trimmed))
+        case "ice-ufrag": return ICECredentialRules.fault(usernameFragment: String(value.trimmed))?.reason
+        case "ice-pwd": return ICECredentialRules.fault(password: String(value.trimmed))?.reason
         case "rid" where RestrictionIdentifier(parsing: value) == nil:
             return "does not have the form <identifier> send or <identifier> recv"
         case "simulcast" where SimulcastDescription(parsing: value) == nil:

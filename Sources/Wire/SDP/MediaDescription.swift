@@ -57,12 +57,12 @@ public struct MediaDescription: Hashable, Sendable, DescriptionSection {
 
     /// Why the `m=` line is too damaged to be answered; nil for a line that is whole. An answer repeats its kind and
     /// its protocol, and a port 0 would read as a media description that is switched off.
-    var damage: String? {
+    var damage: DescriptionFault? {
         guard let unreadLine else { return nil }
         let words = unreadLine.words
-        if words.count < 3 { return "m=\(unreadLine) does not have the form m=<media> <port> <protocol> <format>…" }
+        if words.count < 3 { return .incompleteMediaLine(unreadLine) }
         let port = words[1].parts(separatedBy: "/", atMost: 2)[0]
-        return UInt16(port) == nil ? "m=\(unreadLine) has no port from 0 to 65535" : nil
+        return UInt16(port) == nil ? .unusablePort(mediaLine: unreadLine) : nil
     }
 
     /// The `m=` line without its end.

@@ -50,7 +50,7 @@ public struct LiveViewAnswerer: Sendable {
 
     /// Answers an offer.
     public func answer(_ offer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
-        guard !offer.media.isEmpty else { throw .invalidDescription("the offer has no m= line") }
+        guard !offer.media.isEmpty else { throw .invalidDescription(.noMedia) }
         try offer.requireWholeMediaLines()
         try checkMids(of: offer)
         let sections = try assign(offer)
@@ -122,9 +122,7 @@ extension LiveViewAnswerer {
         var seen: Set<String> = []
         for (index, section) in offer.media.enumerated() {
             guard let mid = section.mid, !seen.insert(mid).inserted else { continue }
-            throw .invalidDescription(
-                "two media sections have the identification tag \(mid)",
-                line: offer.lineNumber(of: "mid", inMediaAt: index))
+            throw .invalidDescription(.repeatedTag(mid), line: offer.lineNumber(of: "mid", inMediaAt: index))
         }
     }
 

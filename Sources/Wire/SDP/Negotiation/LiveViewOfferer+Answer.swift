@@ -6,20 +6,18 @@ extension LiveViewOfferer {
     public func accept(answer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
         let offer = offer()
         guard answer.media.count == offer.media.count else {
-            throw .invalidDescription(
-                "the answer has \(answer.media.count) m= lines and the offer has \(offer.media.count); they must be the same"
-            )
+            throw .invalidDescription(.mediaCount(answer: answer.media.count, offer: offer.media.count))
         }
         var accepted: [NegotiatedMedia] = []
         var notes: [NegotiationNote] = []
         for index in offer.media.indices {
             let section = answer.media[index]
-            let label = answer.label(ofMediaAt: index)
+            let place = NegotiationNote.Media(index: index, label: answer.label(ofMediaAt: index))
             guard section.kind == media[index].track.kind else {
-                throw .invalidDescription("\(label) answers a media section of \(media[index].track.kind.name)")
+                throw .invalidDescription(.answersKind(place, media[index].track.kind))
             }
             if let mid = section.mid, mid != media[index].mid {
-                throw .invalidDescription("\(label) answers a media section with the tag \(media[index].mid)")
+                throw .invalidDescription(.answersTag(place, media[index].mid))
             }
             // In an answer port 0 means rejected, bundle-only or not (RFC 9143, section 7.3.2).
             guard section.port != 0 || section.isBundleOnly else {
@@ -62,9 +60,7 @@ extension LiveViewOfferer {
         let bundled = answer.bundledMedia.first ?? []
         let outside = accepted.filter { !bundled.contains($0.index) }
         guard outside.isEmpty else {
-            throw .invalidDescription(
-                "the answer has media outside its BUNDLE group (m-line \(outside[0].index + 1)); one transport was offered"
-            )
+            throw .invalidDescription(.outsideBundle(index: outside[0].index))
         }
     }
 

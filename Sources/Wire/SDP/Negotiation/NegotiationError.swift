@@ -2,7 +2,7 @@
 /// help.
 public enum NegotiationError: Error, Hashable, Sendable {
     /// The description lacks what a WebRTC session needs, or contradicts itself; the line shows where.
-    case invalidDescription(String, line: Int? = nil)
+    case invalidDescription(DescriptionFault, line: Int? = nil)
     /// The description lacks usable ICE credentials or a usable fingerprint; the line shows where, or which `m=` line
     /// lacks it. Nil for a description made in code.
     case unusableTransport(TransportFault, line: Int?)
@@ -18,7 +18,7 @@ extension NegotiationError: CustomStringConvertible {
     /// What is wrong, without the line.
     public var reason: String {
         switch self {
-        case .invalidDescription(let reason, _): reason
+        case .invalidDescription(let fault, _): fault.description
         case .unusableTransport(let fault, _): fault.description
         case .codecMismatch(let kind, let mismatch, let remedy):
             "\(kind.name) has \(mismatch.words)" + (remedy.map { "; " + $0.words } ?? "")

@@ -83,11 +83,10 @@ public struct RemoteTransportDescription: Hashable, Sendable {
                 ?? description.iceUsernameFragment,
             let password = sections.lazy.compactMap(\.icePassword).first ?? description.icePassword
         else { throw fault(.noCredentials) }
-        if let reason = ICECredentialRules.fault(usernameFragment: usernameFragment) {
-            throw fault(.unusableCredentials("a=ice-ufrag " + reason), at: "ice-ufrag")
-        }
-        if let reason = ICECredentialRules.fault(password: password) {
-            throw fault(.unusableCredentials("a=ice-pwd " + reason), at: "ice-pwd")
+        if let problem = ICECredentialRules.fault(usernameFragment: usernameFragment)
+            ?? ICECredentialRules.fault(password: password)
+        {
+            throw fault(.unusableCredentials(problem), at: problem.attribute)
         }
         let fingerprints = sections.lazy.map(\.fingerprints).first { !$0.isEmpty } ?? description.fingerprints
         guard !fingerprints.isEmpty else {

@@ -3,7 +3,7 @@ public enum TransportFault: Error, Hashable, Sendable {
     /// `a=ice-ufrag` or `a=ice-pwd` is missing.
     case noCredentials
     /// `a=ice-ufrag` or `a=ice-pwd` has a length that RFC 8839 does not allow, or holds anything but printable ASCII.
-    case unusableCredentials(String)
+    case unusableCredentials(ICECredentialFault)
     /// `a=fingerprint` is missing.
     case noFingerprint
     /// No `a=fingerprint` line has the right form.
@@ -17,8 +17,7 @@ extension TransportFault: CustomStringConvertible {
         switch self {
         case .noCredentials:
             "no ICE credentials: a=ice-ufrag and a=ice-pwd must be here or at the session level"
-        case .unusableCredentials(let reason):
-            reason
+        case .unusableCredentials(let fault): fault.description
         case .noFingerprint:
             "no a=fingerprint: media is only sent over DTLS-SRTP, which needs the fingerprint of the certificate"
         case .unreadableFingerprint:
