@@ -126,20 +126,28 @@ import Testing
         // The refused sample has left no trace.
         let next = try writer.append(sample(2, at: 20), track: 0)
         #expect(next.flatMap(samples)?.map(\.duration) == [10])
-        for track in [
-            MP4Track(codec: .vp8(width: 0, height: 360), timescale: 90_000),
-            MP4Track(codec: .vp8(width: 640, height: 70_000), timescale: 90_000),
-            MP4Track(codec: .vp8(width: 640, height: 360), timescale: 0),
-            MP4Track(codec: .opus(channels: 3, preSkip: 0), timescale: 48_000),
-            MP4Track(codec: .opus(channels: 1, preSkip: -1), timescale: 48_000),
-            MP4Track(
-                codec: .h264(width: 1, height: 1, sequenceParameterSets: [], pictureParameterSets: [[1]]),
-                timescale: 1),
-            MP4Track(
-                codec: .h264(width: 1, height: 1, sequenceParameterSets: [Self.parameters], pictureParameterSets: []),
-                timescale: 1),
-        ] {
-            #expect(throws: MP4Error.self) { _ = try FragmentedMP4Writer(tracks: [track]) }
+    }
+
+    @Test func aTrackThatCannotBeDescribedIsRefused() {
+        let cases: [(codec: MP4Track.Codec, timescale: Int, fault: MP4Error.TrackFault)] = [
+            (.vp8(width: 0, height: 360), 90_000, .pictureSize(width: 0, height: 360)),
+            (.vp8(width: 640, height: 70_000), 90_000, .pictureSize(width: 640, height: 70_000)),
+            (.vp8(width: 640, height: 360), 0, .timescale(0)),
+            (.opus(channels: 3, preSkip: 0), 48_000, .channels(3, limit: 2)),
+            (.opus(channels: 1, preSkip: -1), 48_000, .preSkip(-1)),
+            (
+                .h264(width: 1, height: 1, sequenceParameterSets: [], pictureParameterSets: [[1]]), 1,
+                .h264SequenceParameterSets
+            ),
+            (
+                .h264(width: 1, height: 1, sequenceParameterSets: [Self.parameters], pictureParameterSets: []), 1,
+                .h264PictureParameterSets
+            ),
+        ]
+        for (codec, timescale, fault) in cases {
+            #expect(throws: MP4Error.invalidTrack(0, fault)) {
+                _ = try FragmentedMP4Writer(tracks: [MP4Track(codec: codec, timescale: timescale)])
+            }
         }
     }
 

@@ -38,11 +38,11 @@ public struct CMAFTrackWriter: Sendable {
     ///   - start: when the decode time 0 was, in nanoseconds since 1970.
     ///   - identifier: the number of the track, from 1. Tracks whose chunks become one file need different ones; see
     ///     ``CMAFHeaders``.
-    /// - Throws: ``MP4Error/invalidTrack(_:reason:)`` for a description that cannot be written.
+    /// - Throws: ``MP4Error/invalidTrack(_:_:)`` for a description that cannot be written.
     public init(
         track: MP4Track, parameters: CMAFParameters, start: Int64, identifier: UInt32 = 1
     ) throws(MP4Error) {
-        if let reason = track.problem { throw .invalidTrack(0, reason: reason) }
+        if let fault = track.fault { throw .invalidTrack(0, fault) }
         self.track = track
         self.parameters = parameters
         self.start = start

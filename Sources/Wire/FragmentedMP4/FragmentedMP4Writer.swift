@@ -32,7 +32,7 @@ public struct FragmentedMP4Writer: Sendable {
         tracks: [MP4Track], fragmentDuration: Duration = .seconds(1), maximumFragmentLength: Int = 16 << 20
     ) throws(MP4Error) {
         for (index, track) in tracks.enumerated() {
-            if let reason = track.problem { throw .invalidTrack(index, reason: reason) }
+            if let fault = track.fault { throw .invalidTrack(index, fault) }
         }
         self.tracks = tracks
         self.fragmentDuration = fragmentDuration

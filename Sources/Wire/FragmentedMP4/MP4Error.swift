@@ -1,27 +1,52 @@
 /// Why something cannot be written into a file.
-public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
+public enum MP4Error: Error, Hashable, Sendable {
     /// No track has this index.
     case unknownTrack(Int)
     /// A sample's time is not after the time of the sample before it on the same track.
     case timeNotRising(track: Int, decodeTime: Int64, previous: Int64)
-    /// A track's description cannot be written.
-    case invalidTrack(Int, reason: String)
-    /// A stream cannot be described: files of this kind do not support its codec, or the stream lacks what they need.
-    case unsupportedCodec(String, reason: String)
+    /// The description of the track with this index cannot be written.
+    case invalidTrack(Int, TrackFault)
+    /// A stream cannot be described: files of this kind do not support the codec of this name, or the stream lacks what
+    /// they need.
+    case unsupportedCodec(String, CodecFault)
     /// The sample holds nothing, or more than a file can hold.
     case invalidSample(track: Int, length: Int)
     /// A track of pictures begins, or a segment of it, with a sample that cannot be decoded alone.
     case noKeyFrame(decodeTime: Int64)
 
-    public var description: String {
-        switch self {
-        case .unknownTrack(let track): "track \(track) does not exist"
-        case .timeNotRising(let track, let decodeTime, let previous):
-            "track \(track): the sample at \(decodeTime) does not come after the one at \(previous)"
-        case .invalidTrack(let track, let reason): "track \(track): \(reason)"
-        case .unsupportedCodec(let name, let reason): "\(name) cannot be written: \(reason)"
-        case .invalidSample(let track, let length): "track \(track): a sample of \(length) bytes cannot be written"
-        case .noKeyFrame(let decodeTime): "the sample at \(decodeTime) would begin a segment and is not a key frame"
-        }
+    /// What is wrong with the description of a track.
+    public enum TrackFault: Hashable, Sendable {
+        /// So many ticks in a second cannot be written.
+        case timescale(Int)
+        /// Pictures of this size, in pixels, cannot be written.
+        case pictureSize(width: Int, height: Int)
+        /// AV1's sequence header cannot have so many bytes.
+        case sequenceHeader(byteCount: Int)
+        /// H.265 lacks parameter sets, or has too many.
+        case h265ParameterSets
+        /// H.264 lacks sequence parameter sets, or has too many.
+        case h264SequenceParameterSets
+        /// H.264 lacks picture parameter sets, or has too many.
+        case h264PictureParameterSets
+        /// A parameter set is empty or too long.
+        case parameterSetLength
+        /// Opus cannot skip so many samples at the beginning.
+        case preSkip(Int)
+        /// The codec cannot have so many channels in a file.
+        case channels(Int, limit: Int)
+        /// AAC's configuration is missing or too long, or its sample rate cannot be written.
+        case audioSpecificConfig
+    }
+
+    /// Why a stream cannot be described.
+    public enum CodecFault: Hashable, Sendable {
+        /// Files of this kind do not hold pictures of this codec.
+        case notForPictures
+        /// Files of this kind do not hold sound of this codec.
+        case notForSound
+        /// The key frame does not say how large the pictures are.
+        case noPictureSize
+        /// AAC's configuration is missing, or cannot be read.
+        case noAudioSpecificConfig
     }
 }

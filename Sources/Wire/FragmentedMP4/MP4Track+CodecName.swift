@@ -59,7 +59,7 @@ extension MP4Track {
 
 extension MP4Track {
     /// Whether the description can be written.
-    public var isWritable: Bool { problem == nil }
+    public var isWritable: Bool { fault == nil }
 
     /// How many pictures the stream promises at most to decode before one that is shown earlier; nil where it promises
     /// nothing.

@@ -7,7 +7,7 @@ extension MP4Track {
     ///   - name: the encoding name of the RTP payload format, for example `H264`, in any case.
     ///   - clockRate: the RTP clock rate.
     ///   - keyFrame: a key frame as ``FrameAssembler`` makes it, with the parameter sets of H.264 and H.265.
-    /// - Throws: ``MP4Error/unsupportedCodec(_:reason:)`` for a codec that files of this kind do not support, and for a
+    /// - Throws: ``MP4Error/unsupportedCodec(_:_:)`` for a codec that files of this kind do not support, and for a
     ///   frame from which the stream cannot be described.
     public init(videoCodec name: String, clockRate: Int, keyFrame: UnsafeRawBufferPointer) throws(MP4Error) {
         let codec: Codec? =
@@ -21,10 +21,10 @@ extension MP4Track {
                 AV1.SequenceHeader.find(inTemporalUnit: keyFrame).map { .av1($0.header, unit: Array($0.unit)) }
             case "h264": Self.h264(keyFrame)
             case "h265": Self.h265(keyFrame)
-            default: throw .unsupportedCodec(name, reason: "MP4 files of pictures hold H264, H265, VP8, VP9 and AV1")
+            default: throw .unsupportedCodec(name, .notForPictures)
             }
         guard let codec else {
-            throw .unsupportedCodec(name, reason: "its key frame does not say how large the pictures are")
+            throw .unsupportedCodec(name, .noPictureSize)
         }
         self.init(codec: codec, timescale: clockRate)
     }
@@ -38,7 +38,7 @@ extension MP4Track {
     ///   - clockRate: the RTP clock rate.
     ///   - channels: the number of channels in the session description.
     ///   - audioSpecificConfig: AAC's configuration, from `config` in the session description.
-    /// - Throws: ``MP4Error/unsupportedCodec(_:reason:)``.
+    /// - Throws: ``MP4Error/unsupportedCodec(_:_:)``.
     public init(
         audioCodec name: String, clockRate: Int, channels: Int, audioSpecificConfig: [UInt8]? = nil
     ) throws(MP4Error) {
@@ -49,7 +49,7 @@ extension MP4Track {
         case "pcma": self.init(codec: .aLaw(channels: channels), timescale: clockRate)
         case "mpeg4-generic", "mp4a-latm":
             guard let bytes = audioSpecificConfig, let configuration = AudioSpecificConfig(parsing: bytes) else {
-                throw .unsupportedCodec(name, reason: "AAC needs the configuration of its session description")
+                throw .unsupportedCodec(name, .noAudioSpecificConfig)
             }
             self.init(
                 codec: .aac(
@@ -57,7 +57,7 @@ extension MP4Track {
                     audioSpecificConfig: bytes),
                 timescale: clockRate)
         default:
-            throw .unsupportedCodec(name, reason: "MP4 files of sound hold opus, PCMU, PCMA and AAC")
+            throw .unsupportedCodec(name, .notForSound)
         }
     }
 

@@ -58,48 +58,45 @@ public struct MP4Track: Equatable, Sendable {
     }
 
     /// Why the description cannot be written; nil when it can.
-    var problem: String? {
-        guard timescale > 0, timescale <= Int(UInt32.max) else { return "the timescale \(timescale) is out of range" }
-        if isVideo, let problem = Self.sizeProblem(size.width, size.height) { return problem }
+    var fault: MP4Error.TrackFault? {
+        guard timescale > 0, timescale <= Int(UInt32.max) else { return .timescale(timescale) }
+        if isVideo, !(1...0xFFFF).contains(size.width) || !(1...0xFFFF).contains(size.height) {
+            return .pictureSize(width: size.width, height: size.height)
+        }
         switch codec {
         case .vp8, .vp9: return nil
         case .av1(_, let unit):
-            return (2...0xFFFF).contains(unit.count) ? nil : "a sequence header of \(unit.count) bytes is not possible"
+            return (2...0xFFFF).contains(unit.count) ? nil : .sequenceHeader(byteCount: unit.count)
         case .h265(_, _, let video, let sequence, let picture):
             let sets = [video, sequence, picture]
             guard sets.allSatisfy({ (1...0xFF).contains($0.count) }), (sequence.first?.count ?? 0) > 15 else {
-                return "H.265 needs video, sequence and picture parameter sets, 255 of each at most"
+                return .h265ParameterSets
             }
-            return Self.setProblem(sets.flatMap { $0 })
+            return Self.fault(inSets: sets.flatMap { $0 })
         case .h264(_, _, let sequence, let picture):
             guard let first = sequence.first, first.count >= 4, sequence.count <= 31 else {
-                return "H.264 needs one to 31 sequence parameter sets of at least four bytes"
+                return .h264SequenceParameterSets
             }
-            guard !picture.isEmpty, picture.count <= 255 else { return "H.264 needs one to 255 picture parameter sets" }
-            return Self.setProblem(sequence + picture)
+            guard !picture.isEmpty, picture.count <= 255 else { return .h264PictureParameterSets }
+            return Self.fault(inSets: sequence + picture)
         case .opus(let channels, let preSkip):
-            guard (0...0xFFFF).contains(preSkip) else { return "a pre-skip of \(preSkip) is out of range" }
-            return Self.channelProblem(channels)
+            guard (0...0xFFFF).contains(preSkip) else { return .preSkip(preSkip) }
+            return Self.fault(inChannels: channels, limit: 2)
         case .muLaw(let channels), .aLaw(let channels):
-            return Self.channelProblem(channels)
+            return Self.fault(inChannels: channels, limit: 2)
         case .aac(let channels, let sampleRate, let configuration):
             guard (2...64).contains(configuration.count), (1...0xFFFF_FFFF).contains(sampleRate) else {
-                return "AAC needs an AudioSpecificConfig of two to 64 bytes"
+                return .audioSpecificConfig
             }
-            return (1...8).contains(channels) ? nil : "\(channels) channels are not supported, one to eight are"
+            return Self.fault(inChannels: channels, limit: 8)
         }
     }
 
-    private static func setProblem(_ sets: [[UInt8]]) -> String? {
-        sets.allSatisfy { !$0.isEmpty && $0.count <= 0xFFFF } ? nil : "a parameter set is empty or too long"
+    private static func fault(inSets sets: [[UInt8]]) -> MP4Error.TrackFault? {
+        sets.allSatisfy { !$0.isEmpty && $0.count <= 0xFFFF } ? nil : .parameterSetLength
     }
 
-    private static func sizeProblem(_ width: Int, _ height: Int) -> String? {
-        (1...0xFFFF).contains(width) && (1...0xFFFF).contains(height)
-            ? nil : "\(width) × \(height) is not a picture size"
-    }
-
-    private static func channelProblem(_ channels: Int) -> String? {
-        (1...2).contains(channels) ? nil : "\(channels) channels are not supported, one or two are"
+    private static func fault(inChannels channels: Int, limit: Int) -> MP4Error.TrackFault? {
+        (1...limit).contains(channels) ? nil : .channels(channels, limit: limit)
     }
 }
