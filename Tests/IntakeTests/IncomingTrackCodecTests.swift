@@ -222,6 +222,35 @@ import Transport
         #expect(harness.packets().map(\.timestamp) == [5_000, 5_960, 6_920, 8_840, 18_440, 19_400])
     }
 
+    /// An encoder may join three frames of 20 ms in one packet while the line is bad. What is lost, or left out in silence,
+    /// is then no multiple of the packet before.
+    @Test func `Opus of mixed lengths stays in step behind losses and silence`() {
+        let harness = TrackHarness(MediaCodec(name: "opus", clockRate: 48_000, channels: 2))
+        let short: [UInt8] = [0x78, 1, 2]
+        let long: [UInt8] = [0x7B, 3, 1, 2, 3]
+        let silent: [UInt8] = [0x78]
+        let steps: [(number: Int, given: UInt32, placed: UInt32, payload: [UInt8])] = [
+            (1, 5_000, 5_000, short),
+            (2, 5_967, 5_960, long),
+            // 20 ms are lost after 60, then 60 after 20.
+            (4, 9_794, 9_800, short),
+            (6, 13_647, 13_640, long),
+            // 40 ms are left out after 60, and 400 after 20.
+            (7, 18_431, 18_440, silent),
+            (8, 38_612, 38_600, silent),
+            (9, 39_550, 39_560, long),
+            (10, 42_445, 42_440, long),
+            // 60 ms are lost between two of 60.
+            (12, 48_190, 48_200, long),
+            (13, 51_090, 51_080, short),
+        ]
+        for step in steps {
+            harness.now = .zero + .milliseconds(Int64(step.given / 48))
+            harness.receive(rtpPacket(step.number, timestamp: step.given, step.payload))
+        }
+        #expect(harness.packets().map(\.timestamp) == steps.map { $0.placed })
+    }
+
     @Test func `a clock of Opus that is really off is followed`() {
         var grid = OpusGrid()
         let payload: [UInt8] = [0x78, 1, 2]

@@ -4,7 +4,7 @@ import RTP
 ///
 /// Some encoders take a packet's timestamp from the time at which they finished it, so it moves by 953 or 964 where the
 /// packet has 960 samples. Browsers conceal each such difference, which sounds choppy. So a small difference is left out,
-/// until the camera's clock is off by a quarter of a packet.
+/// until the camera's clock is off by a quarter of a packet, the shorter one of the two.
 struct OpusGrid {
     /// Where the packet before ends; nil where that is not known.
     private var end: UInt32?
@@ -20,9 +20,11 @@ struct OpusGrid {
         var placed = timestamp
         if let end {
             let distance = Int(Int32(bitPattern: timestamp &- end))
-            // Packets that were lost, or not sent in silence, leave room for whole packets.
-            let absent = max(0, (distance + length / 2) / length) * length
-            if abs(distance - absent) <= length / 4 { placed = end &+ UInt32(truncatingIfNeeded: absent) }
+            // Packets that were lost, or not sent in silence, leave room for whole packets. An encoder that mixes lengths
+            // may have sent them in the shorter one, and the longer one is a multiple of it.
+            let unit = min(length, count)
+            let absent = max(0, (distance + unit / 2) / unit) * unit
+            if abs(distance - absent) <= unit / 4 { placed = end &+ UInt32(truncatingIfNeeded: absent) }
         }
         end = placed &+ UInt32(truncatingIfNeeded: count)
         length = count
