@@ -12,7 +12,7 @@ final class IngestTrack {
     static let soundDelay = Duration.milliseconds(40)
     /// Another source takes over a track at its first packet when the previous one has been silent for this long.
     static let silence = Duration.seconds(1)
-    /// Another source takes over a track when it alone has sent for this long.
+    /// Another source takes over a track when it has sent for this long and the track's own has not.
     static let takeOver = Duration.milliseconds(300)
     /// The least time between two requests for key frames.
     static let keyFrameRequestInterval = Duration.milliseconds(500)
@@ -24,8 +24,7 @@ final class IngestTrack {
     private var buffer: PacketReorderBuffer
     /// When the track's last packet arrived.
     private(set) var lastPacket: Instant?
-    /// Another source that has sent since the track's own source last did, and since when.
-    private var newcomer: (ssrc: UInt32, since: Instant)?
+    private var others = OtherSources()
     /// The number of the next packet to hand over. Packets that only pad leave no gap.
     private var nextSequenceNumber: UInt16 = 0
     private var keyFrameWanted = false
@@ -56,8 +55,8 @@ final class IngestTrack {
             guard takesOver(packet.ssrc, at: now) else { return false }
             if ssrc != nil { restart() }
             ssrc = packet.ssrc
+            others.remove(packet.ssrc)
         }
-        newcomer = nil
         lastPacket = now
         saidGoodbye = false
         statistics.receive(
@@ -72,14 +71,17 @@ final class IngestTrack {
     /// A publisher has named its source, or has begun to send: another source must not mix in. The source may return under
     /// another number, as restarted encoders do, or send under another number than its offer named. It has then said
     /// goodbye (RFC 3550, section 6.6), or it sends nothing more under the number before.
+    ///
+    /// What has sent beside the source for a while is another layer of its picture. It does not take the place of a
+    /// number that follows, so it waits until there is none.
     private func takesOver(_ other: UInt32, at now: Instant) -> Bool {
-        if ssrc == nil || saidGoodbye { return true }
-        if let lastPacket, now - lastPacket >= Self.silence { return true }
-        guard let newcomer, newcomer.ssrc == other else {
-            self.newcomer = (other, now)
-            return false
+        guard ssrc != nil else { return true }
+        let source = others.record(other, own: lastPacket, at: now)
+        if let lastPacket {
+            if now - lastPacket >= Self.silence { return true }
+            if lastPacket - source.begin >= Self.takeOver { return false }
         }
-        return now - newcomer.since >= Self.takeOver
+        return saidGoodbye || now - source.alone >= Self.takeOver
     }
 
     /// Handles a packet of the retransmission stream (RFC 4588, section 4).
