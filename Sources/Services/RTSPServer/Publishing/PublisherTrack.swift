@@ -22,7 +22,9 @@ final class PublisherTrack {
     private let feedback: KeyFrameFeedback?
     private let isDatagrams: Bool
     private var ssrc: UInt32?
+    /// Another source, of which one packet has come, and that packet.
     private var candidate: UInt32?
+    private var candidatePacket: [UInt8] = []
     private var statistics: ReceptionStatistics
     private var order = PacketReorderBuffer(maximumDelay: PublisherTrack.reorderDelay)
     private var wantsKeyFrame = false
@@ -51,16 +53,34 @@ final class PublisherTrack {
             return false
         }
         if packet.ssrc != ssrc {
-            // A changed source counts from its second packet on: a stray packet must not restart everything.
+            // A changed source counts once its second packet has come: a stray packet must not restart everything.
             guard ssrc == nil || candidate == packet.ssrc else {
                 candidate = packet.ssrc
+                candidatePacket.removeAll(keepingCapacity: true)
+                candidatePacket.append(contentsOf: bytes)
                 return false
             }
             ssrc = packet.ssrc
             order = PacketReorderBuffer(maximumDelay: Self.reorderDelay)
             statistics = ReceptionStatistics(clockRate: description.codec.clockRate)
+            if candidate == packet.ssrc { acceptCandidate(for: publication, at: now) }
         }
         candidate = nil
+        accept(packet, bytes, for: publication, at: now)
+        return true
+    }
+
+    /// Hands over the first packet of a changed source. A decoder may need it: encoders begin with their parameter sets.
+    private func acceptCandidate(for publication: Publication, at now: Instant) {
+        candidatePacket.withUnsafeBytes { bytes in
+            guard let packet = try? RTPPacketView(parsing: bytes) else { return }
+            accept(packet, bytes, for: publication, at: now)
+        }
+    }
+
+    private func accept(
+        _ packet: RTPPacketView, _ bytes: UnsafeRawBufferPointer, for publication: Publication, at now: Instant
+    ) {
         hasReceived = true
         recordLife(at: now)
         statistics.receive(
@@ -68,13 +88,12 @@ final class PublisherTrack {
             at: now)
         guard isDatagrams else {
             publication.receive(bytes, track: number, at: now)
-            return true
+            return
         }
         order.insert(
             sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker, payload: bytes,
             at: now)
         deliver(to: publication, at: now)
-        return true
     }
 
     /// Hands over the datagrams that are in order, or whose time of waiting is over.
