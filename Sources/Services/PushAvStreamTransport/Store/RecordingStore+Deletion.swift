@@ -65,29 +65,61 @@ extension RecordingStore {
                 throw error
             }
         } catch {
-            if error.code == ENOENT, error.operation == "opendir" { throw .unknownSession }
+            if error.code == ENOENT, error.operation == "opendir" {
+                try requireFolder()
+                throw .unknownSession
+            }
             throw RecordingFault(error)
         }
     }
 
-    /// Puts the tombstone into a folder. If the disk has no room for a new file, the session's description is turned into
-    /// the tombstone.
+    /// Puts the tombstone into a folder, or leaves the recording as it is.
     private func bury(_ folder: String, _ reason: StoreEvent.Deletion) throws(FileSystemFault) {
         let path = "\(folder)/\(RecordingLayout.tombstone)"
-        if try fileSystem.status(of: path) == nil {
-            let text = #"{"at":\#(now()),"reason":"\#(reason.rawValue)"}"# + "\n"
-            do throws(FileSystemFault) {
-                try fileSystem.writeNew(path, Array(text.utf8))
-            } catch  where error.isFull {
-                if try fileSystem.status(of: path) == nil {
-                    try fileSystem.rename("\(folder)/\(RecordingLayout.sessionFile)", to: path)
-                }
-            }
+        let isNew = try fileSystem.status(of: path) == nil
+        let isDescribed = try fileSystem.status(of: "\(folder)/\(RecordingLayout.sessionFile)") != nil
+        do throws(FileSystemFault) {
+            if isNew { try makeTombstone(path, in: folder, reason) }
+            try fileSystem.synchronizeFolder(folder)
+        } catch {
+            if isNew { unbury(folder, isDescribed: isDescribed) }
+            throw error
         }
-        try fileSystem.synchronizeFolder(folder)
         counting.withLock { counters in
             counters.fileSynchronizations += 1
             counters.folderSynchronizations += 1
+        }
+    }
+
+    /// If the disk has no room for a new file, the session's description is turned into the tombstone.
+    private func makeTombstone(
+        _ path: String, in folder: String, _ reason: StoreEvent.Deletion
+    ) throws(FileSystemFault) {
+        let text = #"{"at":\#(now()),"reason":"\#(reason.rawValue)"}"# + "\n"
+        do throws(FileSystemFault) {
+            try fileSystem.writeNew(path, Array(text.utf8))
+        } catch  where error.isFull {
+            if try fileSystem.status(of: path) == nil {
+                try fileSystem.rename("\(folder)/\(RecordingLayout.sessionFile)", to: path)
+            }
+        }
+    }
+
+    /// Takes back a tombstone that may not be on the disk: with it, nobody could read the recording, which stays.
+    /// - Parameter isDescribed: whether the recording had its description.
+    private func unbury(_ folder: String, isDescribed: Bool) {
+        let path = "\(folder)/\(RecordingLayout.tombstone)"
+        let names = namesOrNone(in: folder)
+        guard names.contains(RecordingLayout.tombstone) else { return }
+        do throws(FileSystemFault) {
+            if isDescribed, !names.contains(RecordingLayout.sessionFile) {
+                try fileSystem.rename(path, to: "\(folder)/\(RecordingLayout.sessionFile)")
+            } else {
+                try fileSystem.remove(path)
+            }
+            try fileSystem.synchronizeFolder(folder)
+        } catch {
+            // A disk that refuses this, too, keeps the tombstone. The next deletion goes on with it.
         }
     }
 

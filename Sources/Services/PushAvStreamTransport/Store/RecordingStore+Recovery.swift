@@ -149,6 +149,11 @@ extension RecordingStore {
             postpone(id, unreadable, isRepetition: isRepetition, &report)
             return nil
         }
+        if names.isEmpty, checkFolder() != nil {
+            // The disk has gone meanwhile, and the recording has not.
+            record(id, isIncomplete: true)
+            return nil
+        }
         if names.contains(RecordingLayout.tombstone) {
             if (try? removeFiles(of: id)) != nil {
                 report.deletions += 1
