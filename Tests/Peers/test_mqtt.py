@@ -222,6 +222,47 @@ def test_tls_and_credentials(binary: Path, tmp_path: Path, monkeypatch: pytest.M
         broker.stop()
 
 
+def test_commands_that_a_broker_with_tls_has_not_taken_when_it_is_lost_are_not_sent_later(
+    binary: Path, tmp_path: Path
+) -> None:
+    """A door would be unlocked when nobody expects it any more."""
+    authority = Authority(tmp_path / "pki", "authority")
+    broker = Broker(tmp_path / "broker", tls=authority)
+    home = Gateway(binary, tmp_path, [], {"mqtt": section(broker, tls={"ca": str(authority.path)})})
+    # The broker retains their commands, so that none can be missed.
+    for name in ["door", "lamp"]:
+        description = {
+            "name": None, "cmd_t": f"{name}/set", "stat_t": f"{name}/state", "uniq_id": name, "qos": 1, "ret": True,
+            "dev": {"ids": [name], "name": name},
+        }  # fmt: skip
+        broker.publish(f"homeassistant/switch/{name}/config", description, retain=True)
+
+    def command(name: str, command: str) -> int:
+        return home.client.command(ids[name], "OnOff", command).status
+
+    try:
+        eventually(lambda: sorted(names(home)) == ["door", "lamp"], "both appear")
+        ids = {one["name"]: one["id"] for one in home.client.get("/v1/devices")["devices"]}
+        assert command("lamp", "on") == 200
+        eventually(lambda: broker.retained("lamp/set") == "ON", "the broker retains a command")
+        broker.freeze()
+        assert [command("door", word) for word in ["on", "off", "on"]] == [200] * 3
+        broker.kill()
+        wait_until(home, "lost")
+        assert command("door", "on") == 503
+        broker.start()
+        wait_until(home, "connected")
+        # What the gateway sends over a connection comes in order.
+        assert command("lamp", "off") == 200
+        eventually(lambda: broker.retained("lamp/set") == "OFF", "a new command arrives")
+        assert broker.retained("door/set") is None
+        assert command("door", "on") == 200
+        eventually(lambda: broker.retained("door/set") == "ON", "the door takes commands again")
+    finally:
+        home.stop()
+        broker.stop()
+
+
 def test_a_flood_does_not_keep_the_home_busy(home: Gateway, broker: Broker) -> None:
     broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
     eventually(lambda: names(home) == ["Plug"], "the plug appears")

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -110,6 +111,14 @@ class Broker:
             return client.retained_topics()
         finally:
             client.close()
+
+    def freeze(self) -> None:
+        """Lets the broker do nothing until `kill`: what is sent to it waits, and is not acknowledged."""
+        self._process.send(signal.SIGSTOP)
+
+    def kill(self) -> None:
+        """Ends the broker without a chance to handle what waits."""
+        self._process.kill()
 
     def stop(self) -> None:
         self._process.stop()
