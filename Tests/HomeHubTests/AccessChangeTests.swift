@@ -175,6 +175,31 @@ import Testing
         #expect(passed.allSatisfy { LogCursor($0.id)?.state == 0 })
     }
 
+    /// The disk has not taken the change yet when the right is taken away.
+    @Test func `a rename on its way to two watchers does not reach the one that has just lost the device`() async throws
+    {
+        let store = FailingStore()
+        let hub = makeHub(log: ChangeLog(store))
+        let cursor = try await readState(hub, Self.reading("door", "yard"))
+        let owner = try await hub.changes(principal: "owner")
+        let guest = try await hub.changes(
+            principal: "guest", access: Self.reading("door", "yard"), after: cursor)
+        store.hold()
+        try await hub.moveDevice("door", name: .value("Front door"))
+        store.waitUntilHeld()
+        await hub.enforce(Self.reading("yard"), on: "guest")
+        store.release()
+        #expect(await collect(guest).map(word) == ["missed"])
+        let again = try await hub.changes(principal: "guest", access: Self.reading("yard"), after: cursor)
+        await hub.finishChanges()
+        #expect(await collect(again).map(word) == ["device yard", "missed states", ""])
+        let names = await collect(owner).compactMap { event -> String? in
+            guard case .device(let device)? = event.change, device.id == "door" else { return nil }
+            return device.name
+        }
+        #expect(names == ["door", "Front door"])
+    }
+
     /// The stream ends before the session does.
     @Test func `a watcher whose session ended with its rights gets the end of the session`() async throws {
         let hub = makeHub()
