@@ -110,6 +110,22 @@ import Transport
         #expect(await world.service.sessions().first?.isTalking == false)
     }
 
+    /// The config gives the camera another address. The clip would be heard at the one before.
+    @Test func `a clip ends when its camera is replaced, and the floor is free for a talk to the new one`() async throws
+    {
+        let world = try await ServiceWorld()
+        let (before, after) = (FakeCamera(), FakeCamera())
+        let source = ReplaceableSource(before)
+        await world.signalling.add(CameraStation(id: "yard", source: source, relay: world.relay))
+        _ = try await world.clips.playClip(Self.clip(seconds: 20), deviceID: "yard", principal: "owner")
+        source.replace(with: after)
+        #expect(await eventually { world.announcements.talkEnds == [.refused(.sourceStopped)] })
+        #expect(before.fakeSpeaker?.ends == 1)
+        _ = try await world.clips.playClip(Self.clip(seconds: 20), deviceID: "yard", principal: "owner")
+        #expect(before.fakeSpeaker?.beginnings == 1 && after.fakeSpeaker?.beginnings == 1)
+        #expect(try await world.clips.speaker(of: "yard").talker == .clip)
+    }
+
     @Test func aClipIsATalkerOfItsOwn() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()

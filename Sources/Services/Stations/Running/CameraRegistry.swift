@@ -100,7 +100,7 @@ public actor CameraRegistry {
         // A new source does not know how often the one before failed, or that the camera used to accept Digest.
         profiles?.forgetDigest(of: id)
         guard let source = try? makeSource(running.settings) else { return false }
-        await Self.onThreadThatMayWait { running.source.replace(with: source) }
+        await Self.onThreadThatMayWait { running.source.replace(with: source, endsTalk: false) }
         return true
     }
 

@@ -5,12 +5,16 @@ import Transport
 /// A source whose inside can be exchanged while it runs: the camera's settings were changed, and its viewers stay.
 ///
 /// To the sink, the exchange looks like a restart of the camera. The tracks are announced again, and the relay keeps
-/// the viewers of those that are the same.
+/// the viewers of those that are the same. A talk to the camera's speaker ends.
 public final class ReplaceableSource: CameraSource {
     private struct State {
         var source: any CameraSource
         var sink: (any CameraSink)?
         var isCoalescing = false
+        /// Counts the cameras that were put in.
+        var number: UInt64 = 0
+        /// The talk to the camera's speaker, and what learns that it has ended.
+        var talk: (speaker: ObjectIdentifier, report: @Sendable (SpeakerState) -> Void)?
     }
 
     private let state: Locked<State>
@@ -26,7 +30,10 @@ public final class ReplaceableSource: CameraSource {
     /// The source inside.
     public var current: any CameraSource { state.withLock { $0.source } }
 
-    public var speaker: (any CameraSpeaker)? { current.speaker }
+    public var speaker: (any CameraSpeaker)? {
+        let (source, number) = state.withLock { ($0.source, $0.number) }
+        return source.speaker.map { ReplaceableSpeaker($0, of: self, number: number) }
+    }
 
     public var publishing: (any PublicationTaker)? { current.publishing }
 
@@ -66,8 +73,10 @@ public final class ReplaceableSource: CameraSource {
 
     /// Puts another source in. It runs if the one before did. Returns when the old source has ended, because it waits
     /// for its thread.
-    public func replace(with source: any CameraSource) {
+    /// - Parameter endsTalk: whether a talk to the speaker of the one before ends; not where both are the same camera.
+    public func replace(with source: any CameraSource, endsTalk: Bool = true) {
         order.withLock { _ in
+            if endsTalk { breakOffTalk() }
             current.stop()
             let sink = state.withLock { state in
                 state.source = source
@@ -76,5 +85,38 @@ public final class ReplaceableSource: CameraSource {
             }
             if let sink { source.start(sink: sink) }
         }
+    }
+}
+
+/// The talk to the speaker of the source inside.
+extension ReplaceableSource {
+    /// A talk begins.
+    /// - Parameter number: that of the source whose speaker it is.
+    /// - Returns: whether this is still the source inside.
+    func beginTalk(
+        to speaker: ReplaceableSpeaker, number: UInt64, _ report: @escaping @Sendable (SpeakerState) -> Void
+    ) -> Bool {
+        state.withLock { state in
+            guard state.number == number else { return false }
+            state.talk = (ObjectIdentifier(speaker), report)
+            return true
+        }
+    }
+
+    /// A talk has ended.
+    func endTalk(to speaker: ReplaceableSpeaker) {
+        // What the report holds is released outside of the lock.
+        _ = state.withLock { state in
+            state.talk?.speaker == ObjectIdentifier(speaker) ? state.talk.take() : nil
+        }
+    }
+
+    /// Ends the talk, and refuses those that begin late.
+    private func breakOffTalk() {
+        let talk = state.withLock { state in
+            state.number += 1
+            return state.talk.take()
+        }
+        talk?.report(.refused(.sourceStopped))
     }
 }
