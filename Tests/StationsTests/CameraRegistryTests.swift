@@ -80,6 +80,33 @@ import Transport
         relay.stop()
     }
 
+    /// Whoever waits for a first picture of the new camera would be shown one of the other, and so would a snapshot.
+    @Test(arguments: [true, false])
+    func `pictures of the camera at the former address are shown to nobody, and stay where only the transport changes`(
+        isElsewhere: Bool
+    ) async throws {
+        _ = await registry.apply([camera("a", 1)])
+        let source = try #require(world.source("rtsp://192.0.2.1/1"))
+        source.open([TrackDescription(kind: .video, codec: .vp8, payloadType: 96)])
+        let pictures = CodedPictures.batches([.init(place: 0, payloads: [[1, 2, 3]])]) { _ in MonotonicClock.now }
+        source.deliver(try #require(pictures.first))
+        let track = TrackID(camera: "a", index: 0)
+        let early = ContinuityTap()
+        relay.addTap(early, to: track, from: .newestKeyFrame)
+        #expect(await eventually { early.packets == 1 })
+        var changed = camera("a", isElsewhere ? 2 : 1)
+        if !isElsewhere { changed.transport = .tcp }
+        _ = await registry.apply([changed])
+        #expect(!source.isRunning && world.made.withLock { $0.count } == 2)
+        let late = ContinuityTap()
+        relay.addTap(late, to: track, from: .newestKeyFrame)
+        _ = await relay.counters()
+        #expect(late.packets == (isElsewhere ? 0 : 1))
+        #expect(early.wasInterrupted == isElsewhere && !early.hasEnded)
+        await registry.stopAll()
+        relay.stop()
+    }
+
     /// Nobody else reports the end: a recording of this motion would go on and on.
     @Test(arguments: ["other events", "another pull", "removed"])
     func whatSensorsReportedEndsWithTheEventsOfACamera(change: String) async throws {
@@ -171,6 +198,7 @@ final class ContinuityTap: TrackTap {
 
     private let state = Locked(State())
 
+    var packets: Int { state.withLock { $0.packets } }
     var gaps: Int { self.state.withLock { $0.gaps } }
     var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }

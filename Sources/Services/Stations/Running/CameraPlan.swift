@@ -52,10 +52,12 @@ public struct CameraPlan: Equatable {
 extension CameraSettings {
     /// Whether the media comes from elsewhere or over another transport.
     fileprivate func differsInSource(from other: Self) -> Bool {
-        source != other.source || substream != other.substream || transport != other.transport
-            || keepAlive != other.keepAlive || framesPerSecond != other.framesPerSecond
-            || looksForSpeaker != other.looksForSpeaker
+        isElsewhere(than: other) || transport != other.transport || keepAlive != other.keepAlive
+            || framesPerSecond != other.framesPerSecond || looksForSpeaker != other.looksForSpeaker
     }
+
+    /// Whether the media comes from another address, which may be that of another camera.
+    func isElsewhere(than other: Self) -> Bool { source != other.source || substream != other.substream }
 
     /// Whether its events come from elsewhere, or have another meaning.
     func differsInEvents(from other: Self) -> Bool {

@@ -140,7 +140,13 @@ public actor CameraRegistry {
                 let source = try makeSource(camera)
                 await describe(camera, &changes)
                 if isStopped { return }
-                await Self.onThreadThatMayWait { running.source.replace(with: source) }
+                let isElsewhere = running.settings.isElsewhere(than: camera)
+                await Self.onThreadThatMayWait { [relay] in
+                    running.source.replace(with: source) {
+                        // Until the new one sends, nobody may be shown pictures of the one before.
+                        if isElsewhere { relay.clearTracks(of: camera.id) }
+                    }
+                }
             } catch {
                 await end(camera.id, because: .unusable)
                 record(error.description, of: camera, &changes)

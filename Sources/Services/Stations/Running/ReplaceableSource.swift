@@ -73,11 +73,16 @@ public final class ReplaceableSource: CameraSource {
 
     /// Puts another source in. It runs if the one before did. Returns when the old source has ended, because it waits
     /// for its thread.
-    /// - Parameter endsTalk: whether a talk to the speaker of the one before ends; not where both are the same camera.
-    public func replace(with source: any CameraSource, endsTalk: Bool = true) {
+    /// - Parameters:
+    ///   - endsTalk: whether a talk to the speaker of the one before ends; not where both are the same camera.
+    ///   - whenStopped: called when the old source has ended, and before the new one begins.
+    public func replace(
+        with source: any CameraSource, endsTalk: Bool = true, whenStopped: () -> Void = {}
+    ) {
         order.withLock { _ in
             if endsTalk { breakOffTalk() }
             current.stop()
+            whenStopped()
             let sink = state.withLock { state in
                 state.source = source
                 source.setCoalescing(state.isCoalescing)
