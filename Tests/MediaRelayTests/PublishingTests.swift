@@ -255,6 +255,37 @@ private struct PublishingWorld {
         #expect(polite.notices.all.last == .ended(.goodbye))
     }
 
+    /// Datagrams may come in another order than they were sent.
+    @Test func `a packet that a goodbye has overtaken does not keep the publisher`() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        world.publisher.isSending = false
+        world.run(.milliseconds(50))
+        world.publisher.sayGoodbye([SimulatedPublisher.videoSSRC])
+        world.run(.milliseconds(50))
+        let before = world.packets.video.count
+        world.publisher.send(
+            [0x10, 0, 0, 0, 0, 0, 0], payloadType: 96, ssrc: SimulatedPublisher.videoSSRC,
+            index: 65_400 + UInt64(world.publisher.sent), marker: true)
+        world.run(.milliseconds(50))
+        #expect(world.packets.video.count == before + 1)
+        #expect(world.host.shard.publishers.count == 1)
+        world.publisher.sayGoodbye([SimulatedPublisher.audioSSRC])
+        world.run(.milliseconds(200))
+        #expect(world.host.shard.publishers.isEmpty)
+        #expect(world.notices.all.last == .ended(.goodbye))
+    }
+
+    @Test func `a source that sends again after its goodbye keeps the publisher`() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        world.publisher.sayGoodbye([SimulatedPublisher.videoSSRC])
+        world.run(.milliseconds(600))
+        world.publisher.sayGoodbye([SimulatedPublisher.audioSSRC])
+        world.run(.milliseconds(200))
+        #expect(world.host.shard.publishers.count == 1)
+    }
+
     @Test func `a publisher is a session of the shard, and ends with it`() throws {
         let world = try PublishingWorld()
         world.run(.seconds(2))

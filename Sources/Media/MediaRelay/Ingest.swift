@@ -72,9 +72,9 @@ final class Ingest {
             track: index, ntp: report.ntp.rawValue, rtpTimestamp: report.rtpTimestamp, at: now)
     }
 
-    func recordGoodbye(_ goodbye: RTCPGoodbye) {
+    func recordGoodbye(_ goodbye: RTCPGoodbye, at now: Instant) {
         for ssrc in goodbye {
-            for track in tracks where track.ssrc == ssrc { track.saidGoodbye = true }
+            for track in tracks where track.ssrc == ssrc { track.recordGoodbye(at: now) }
         }
     }
 

@@ -29,7 +29,8 @@ final class IngestTrack {
     private var nextSequenceNumber: UInt16 = 0
     private var keyFrameWanted = false
     private var lastKeyFrameRequest: Instant?
-    var saidGoodbye = false
+    /// When the track's own source said goodbye (RFC 3550, section 6.6); nil if it has sent for a while since.
+    private var goodbye: Instant?
     /// Whether nothing of a new source has been handed over yet. Nobody can relate its timestamps to those before.
     private(set) var awaitsDelivery = false
 
@@ -56,15 +57,22 @@ final class IngestTrack {
             if ssrc != nil { restart() }
             ssrc = packet.ssrc
             others.remove(packet.ssrc)
+            goodbye = nil
         }
         lastPacket = now
-        saidGoodbye = false
+        // Datagrams may overtake each other: a packet right after the goodbye was sent before it.
+        if let goodbye, now - goodbye >= Self.takeOver { self.goodbye = nil }
         statistics.receive(
             sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payloadLength: packet.payload.count,
             at: now)
         insert(packet.sequenceNumber, packet, payload: packet.payload, at: now)
         return true
     }
+
+    /// Whether the track's own source has said goodbye, and does not send again.
+    var saidGoodbye: Bool { goodbye != nil }
+
+    func recordGoodbye(at now: Instant) { goodbye = now }
 
     /// Whether another source becomes the track's own.
     ///

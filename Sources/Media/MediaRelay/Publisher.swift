@@ -30,7 +30,7 @@ final class Publisher: Session {
         for packet in RTCPPackets(bytes) {
             switch packet {
             case .senderReport(let report, _): ingest.recordSenderReport(report, at: now)
-            case .goodbye(let goodbye): ingest.recordGoodbye(goodbye)
+            case .goodbye(let goodbye): ingest.recordGoodbye(goodbye, at: now)
             // The rest is about what somebody is sent, and a publisher is sent nothing.
             default: break
             }
