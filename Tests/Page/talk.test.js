@@ -62,11 +62,65 @@ test("the microphone is sent once the camera accepts it, and closed at the end",
 
 test("a camera that refuses the talk closes the microphone", async () => {
   const refusal = () => new Response('{"error":{"status":"UNAVAILABLE","message":"no speaker"}}', { status: 503 });
-  const { talk, live, track } = talking({ answer: refusal });
+  const { talk, live, track, commands } = talking({ answer: refusal });
   await assert.rejects(talk.start(), { status: "UNAVAILABLE" });
+  assert.deepEqual(commands, ["startTalkback"]);
   assert.equal(track.isStopped, true);
   assert.equal(live.sent, null);
   assert.deepEqual([talk.isTalking, talk.isOpening], [false, false]);
+});
+
+test("somebody else can talk after the browser has refused to send the microphone", async () => {
+  const { talk, live, track, commands } = talking();
+  const { sender } = live.audio;
+  sender.replaceTrack = async (given) => {
+    if (given) throw new DOMException("the connection is closed", "InvalidStateError");
+  };
+  await assert.rejects(talk.start(), { name: "InvalidStateError" });
+  assert.deepEqual(commands, ["startTalkback", "stopTalkback"]);
+  assert.equal(track.isStopped, true);
+  assert.deepEqual([talk.isTalking, talk.isOpening], [false, false]);
+});
+
+test("somebody else can talk after the answer to this talk was lost", async () => {
+  const proxy = () => new Response("<html>", { status: 502 });
+  for (const answer of [() => { throw new TypeError("network"); }, proxy]) {
+    const { talk, commands } = talking({ answer });
+    await assert.rejects(talk.start());
+    assert.deepEqual(commands, ["startTalkback", "stopTalkback"]);
+    assert.deepEqual([talk.isTalking, talk.isOpening], [false, false]);
+  }
+});
+
+test("a microphone that is pulled out while the camera is asked ends the talk", async () => {
+  const { talk, live, track, commands } = talking({ answer: () => {
+    track.readyState = "ended";
+    return new Response("{}");
+  } });
+  await assert.rejects(talk.start(), { status: "NO_MICROPHONE", message: "The microphone was disconnected." });
+  assert.deepEqual(commands, ["startTalkback", "stopTalkback"]);
+  assert.equal(live.sent, null);
+  assert.equal(talk.isTalking, false);
+});
+
+test("a talk that the gateway ends before the microphone is sent is over", async () => {
+  const { talk, live, track } = talking();
+  live.audio.sender.replaceTrack = async (given) => {
+    live.sent = given;
+    if (given) talk.changed({ state: "ended", reason: "a clip is played" });
+  };
+  // What is reported of a talk before this one does not count.
+  await talk.start();
+  assert.equal(talk.isTalking, true);
+  await talk.stop();
+  globalThis.fetch = async () => {
+    talk.changed({ state: "opening" });
+    return new Response("{}");
+  };
+  await talk.start();
+  assert.equal(talk.isTalking, false);
+  assert.equal(track.isStopped, true);
+  assert.equal(talk.fault.details, "a clip is played");
 });
 
 test("a view that restarts while the browser asks for the microphone does not send it", async () => {

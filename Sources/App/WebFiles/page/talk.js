@@ -1,4 +1,4 @@
-import { command, PageError } from "./api.js";
+import { APIError, command, PageError } from "./api.js";
 import { t } from "./text.js";
 
 const trait = "WebRtcLiveView";
@@ -50,15 +50,23 @@ export class Talk {
     /** @type {MediaStream | null} */
     this.microphone = null;
     /**
+     * How the talk has ended that is being opened. Whatever ended before it began does not count.
+     * @type {{ hasBegun: boolean, end: import("./types").Talkback | null }}
+     */
+    this.opening = { hasBegun: false, end: null };
+    /**
      * Why the viewer is no longer heard, for a person.
      * @type {import("./types").Fault | null}
      */
     this.fault = null;
   }
 
-  /** @param {"startTalkback" | "stopTalkback"} name */
-  command(name) {
-    return command(this.live.device.id, trait, name, { mediaSessionId: this.live.session });
+  /**
+   * @param {"startTalkback" | "stopTalkback"} name
+   * @param {{ patience?: number }} [options]
+   */
+  command(name, options) {
+    return command(this.live.device.id, trait, name, { mediaSessionId: this.live.session }, options);
   }
 
   async start() {
@@ -75,26 +83,37 @@ export class Talk {
     // If the view ends meanwhile, it closes the microphone without waiting for the camera.
     if (generation === live.generation) this.microphone = microphone;
     this.isOpening = true;
+    this.opening = { hasBegun: false, end: null };
     live.onChange();
+    const track = microphone.getAudioTracks()[0];
     try {
       if (generation === live.generation) await this.command("startTalkback");
       if (generation !== live.generation) {
         throw new PageError("RESTARTED", t("talk.viewRestarted"));
       }
-      await live.audio?.sender.replaceTrack(microphone.getAudioTracks()[0]);
+      await live.audio?.sender.replaceTrack(track);
+      // Its event came before anybody listened to it.
+      if (generation === live.generation && track.readyState === "ended") {
+        throw new PageError("NO_MICROPHONE", t("talk.theMicrophoneWasDisconnected"));
+      }
     } catch (error) {
       release();
+      // Unless the gateway itself has refused the talk, this view may have the floor: an answer may be lost on its way. The
+      // end of a view releases its floor.
+      const isRefused = error instanceof APIError && error.told;
+      if (generation === live.generation && !isRefused) await this.giveBack();
       throw error;
     } finally {
       this.isOpening = false;
     }
     if (generation !== live.generation) return release();
     this.isTalking = true;
-    microphone.getAudioTracks()[0].addEventListener("ended", () => {
+    track.addEventListener("ended", () => {
       if (this.microphone !== microphone) return;
       this.fault = { message: t("talk.theMicrophoneWasDisconnected"), mild: true };
       this.stop();
     });
+    if (this.opening.end) return this.changed(this.opening.end);
     live.onChange();
   }
 
@@ -103,7 +122,13 @@ export class Talk {
    * @param {import("./types").Talkback} [talkback]
    */
   changed(talkback) {
-    if (!this.isTalking || !talkback || ["opening", "talking"].includes(talkback.state)) return;
+    if (!talkback) return;
+    const isOn = ["opening", "talking"].includes(talkback.state);
+    if (this.isOpening) {
+      this.opening.hasBegun ||= isOn;
+      this.opening.end = isOn || !this.opening.hasBegun ? null : talkback;
+    }
+    if (!this.isTalking || isOn) return;
     this.fault = { message: t("talk.noLongerHeard"), details: talkback.reason, mild: true };
     this.stop();
   }
@@ -121,8 +146,15 @@ export class Talk {
     this.drop();
     live.onChange();
     if (!isTalking) return;
+    await this.giveBack();
+  }
+
+  // Ends the talk at the gateway, so that somebody else can talk.
+  async giveBack() {
+    const { live } = this;
     await live.audio?.sender.replaceTrack(null).catch(() => {});
-    if (live.session) await this.command("stopTalkback").catch(() => {});
+    // A gateway that cannot be reached finds out by itself that nobody talks.
+    if (live.session) await this.command("stopTalkback", { patience: 5000 }).catch(() => {});
   }
 
   // Closes the microphone without a report.
