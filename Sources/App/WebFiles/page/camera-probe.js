@@ -1,5 +1,5 @@
 import { cameraTrouble } from "./liveness.js";
-import { known, locale, t } from "./text.js";
+import { counted, known, locale, t } from "./text.js";
 
 /**
  * What came of trying a camera that is not added yet.
@@ -67,10 +67,16 @@ function rateOf(bitsPerSecond) {
   return bitsPerSecond >= 1e6 ? `${number(bitsPerSecond / 1e6, 1)} Mbit/s` : `${number(bitsPerSecond / 1e3, 0)} kbit/s`;
 }
 
+/** @param {number} perSecond */
+function framesOf(perSecond) {
+  // A camera may take less than one picture per second.
+  return counted("camera.try.frames", perSecond < 10 ? Math.round(perSecond * 10) / 10 : Math.round(perSecond));
+}
+
 /** @param {import("./types").ProbedTrack} track */
 function factsOf({ codec, width, height, framesPerSecond, bitsPerSecond }) {
   const size = width && height ? `${width} × ${height}` : null;
-  return [codec, size, t("camera.try.frames", { count: number(framesPerSecond, 0) }), rateOf(bitsPerSecond)].filter(Boolean).join(", ");
+  return [codec, size, framesOf(framesPerSecond), rateOf(bitsPerSecond)].filter(Boolean).join(", ");
 }
 
 /** @param {import("./types").ProbedTrack} track */

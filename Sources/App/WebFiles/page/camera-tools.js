@@ -1,5 +1,5 @@
 import { Button, element } from "./dom.js";
-import { t } from "./text.js";
+import { locale, t } from "./text.js";
 
 /** @typedef {import("./shortcuts.js").Action} Action */
 
@@ -50,7 +50,7 @@ export class CameraTools {
 
   /** @param {number} scale */
   renderZoom(scale) {
-    const text = `${scale.toFixed(1)}×`;
+    const text = `${scale.toLocaleString(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })}×`;
     if (this.zoomed.value !== text) this.zoomed.value = text;
     this.wider.node.disabled = scale === 1;
   }

@@ -37,7 +37,7 @@ export function valueWords(trait, attribute, value) {
     if (trait === "RelativeHumidityMeasurement") return `${Math.round(value / 100)} %`;
     if (trait === "LevelControl") return `${Math.round(value / 254 * 100)} %`;
     if (attribute === "currentPositionLiftPercent100ths") return t("history.percentOpen", { percent: 100 - Math.round(value / 100) });
-    if (/[pP]ercent/.test(attribute ?? "")) return `${value} %`;
+    if (/[pP]ercent/.test(attribute ?? "")) return `${value.toLocaleString(locale)} %`;
     return value.toLocaleString(locale);
   }
   if (typeof value === "string") return plain(value).toLowerCase();

@@ -103,7 +103,7 @@ class RecordingsView {
     this.playButton = new Button("play", t("recordings.play"), () => this.toggle(), "button primary");
     this.speed = element("select", "button");
     this.speed.setAttribute("aria-label", t("recordings.playbackSpeed"));
-    for (const speed of speeds) this.speed.append(new Option(`${speed}×`, String(speed), speed === 1, speed === 1));
+    for (const speed of speeds) this.speed.append(new Option(`${speed.toLocaleString(locale)}×`, String(speed), speed === 1, speed === 1));
     this.speed.addEventListener("change", () => { this.video.playbackRate = Number(this.speed.value); });
     this.dayChoice = element("select", "button");
     this.dayChoice.setAttribute("aria-label", t("recordings.day"));

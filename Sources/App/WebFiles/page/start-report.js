@@ -1,6 +1,6 @@
 import { element } from "./dom.js";
 import { PathReport } from "./path-report.js";
-import { t } from "./text.js";
+import { locale, t } from "./text.js";
 
 /** @typedef {import("./types").Step} Step */
 
@@ -55,6 +55,12 @@ export class StartReport {
   tick(live) { this.path.tick(live); }
 }
 
+/** @param {number} milliseconds */
+function timeText(milliseconds) {
+  const digits = milliseconds < 10 ? 1 : 0;
+  return `${milliseconds.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits })} ms`;
+}
+
 /**
  * @param {string} heading
  * @param {Step[]} steps
@@ -67,6 +73,6 @@ function rows(heading, steps, longest, words = {}) {
     const line = element("i");
     line.style.width = Math.min(100, 100 * milliseconds / longest) + "%";
     return element("li", "", element("span", "", words[name] ?? name),
-      element("span", "", milliseconds.toFixed(milliseconds < 10 ? 1 : 0) + " ms"), element("span", "bar-line", line));
+      element("span", "", timeText(milliseconds)), element("span", "bar-line", line));
   })];
 }

@@ -45,13 +45,19 @@ export const locale = preferred.find((one) => one.slice(0, 2).toLowerCase() === 
 const table = language === "de" ? (await import("./text-de.js")).de : en;
 
 /**
+ * A value as it stands in a text. A number may be that of a line or a status, so its digits are not grouped.
+ * @param {string | number} value
+ */
+function valueWords(value) { return typeof value === "number" ? value.toLocaleString(locale, { useGrouping: false }) : value; }
+
+/**
  * A text in the page's language.
  * @param {TextKey} key
  * @param {Record<string, string | number>} [values] what stands for `{name}` in it
  */
 export function t(key, values) {
   const text = table[key];
-  return values === undefined ? text : text.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+  return values === undefined ? text : text.replaceAll(/\{(\w+)\}/g, (_, name) => valueWords(values[name] ?? ""));
 }
 
 /**
