@@ -120,6 +120,44 @@ import Transport
         #expect(await code(Self.password, from: "192.0.2.2") == nil)
     }
 
+    @Test func `a host whose passwords wait keeps nobody else from signing in`() async throws {
+        let registry = TokenRegistry(file: TokenStore(tokens: []))
+        let hash = try #require(PasswordHash(Self.password))
+        try await registry.add(
+            TokenRecord(
+                id: "t1", name: "ana", access: .everything, createdAt: Date(timeIntervalSince1970: 5),
+                createdBy: "owner", password: hash, secrets: []))
+        let passwords = Passwords(registry: registry, clock: { Instant(nanoseconds: 1) })
+        func code(from host: String) async -> HomeError.Code? {
+            do {
+                _ = try await passwords.signIn("ana", Self.password, from: host)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        let busy = SignInPlaces.Holder.signIn(SignInHost("192.0.2.1"))
+        for _ in 0..<SignInPlaces.total { _ = passwords.places.withLock { $0.take(busy) } }
+        // More than the wrong passwords after which a host has to wait: what is not looked at does not count.
+        for _ in 0...SignInDelays.attemptsOfAnyName { #expect(await code(from: "192.0.2.1") == .resourceExhausted) }
+        #expect(await code(from: "192.0.2.2") == nil)
+        #expect(try await passwords.hash("a new password").matches("a new password"))
+        passwords.places.withLock { $0.release(busy) }
+        #expect(await code(from: "192.0.2.1") == nil)
+    }
+
+    @Test func `the places for passwords are shared by hosts, and are given back`() {
+        var places = SignInPlaces()
+        func holder(_ host: String) -> SignInPlaces.Holder { .signIn(SignInHost(host)) }
+        for _ in 0..<SignInPlaces.share { #expect(places.take(holder("2001:db8::1")) == nil) }
+        // Addresses of one IPv6 network are one host.
+        #expect(places.take(holder("2001:db8::2")) == .share)
+        for index in SignInPlaces.share..<SignInPlaces.total { #expect(places.take(holder("192.0.2.\(index)")) == nil) }
+        #expect(places.take(.newPassword) == .full)
+        places.release(holder("2001:db8::3"))
+        #expect(places.take(.newPassword) == nil)
+    }
+
     @Test func `a hash knows its password in both ways of writing a letter, and survives its JSON`() throws {
         let hash = try #require(PasswordHash("caf\u{E9} cr\u{E8}me 1"))
         #expect(hash.matches("cafe\u{301} cre\u{300}me 1") && !hash.matches("cafe creme 1"))

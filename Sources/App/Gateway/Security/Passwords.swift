@@ -8,12 +8,9 @@ import Transport
 final class Passwords: Sendable {
     private let registry: TokenRegistry
     private let delays = Locked(SignInDelays())
-    private let waiting = Locked(0)
+    let places = Locked(SignInPlaces())
     private let queue = DispatchQueue(label: "passwords")
     private let clock: @Sendable () -> Instant
-
-    /// How many sign-ins wait at most.
-    static let maximumWaiting = 8
 
     init(registry: TokenRegistry, clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }) {
         self.registry = registry
@@ -26,7 +23,9 @@ final class Passwords: Sendable {
             throw .invalidArgument(
                 "password must have \(PasswordHash.lengths.lowerBound) to \(PasswordHash.lengths.upperBound) bytes")
         }
-        guard let hash = try await run({ PasswordHash(password) }) else {
+        try takePlace(.newPassword)
+        defer { releasePlace(.newPassword) }
+        guard let hash = await run({ PasswordHash(password) }) else {
             throw .unavailable("the password cannot be hashed: the system's random source or its memory failed")
         }
         return hash
@@ -38,17 +37,9 @@ final class Passwords: Sendable {
     ///   to wait.
     func signIn(_ name: String, _ password: String, from host: String) async throws(HomeError) -> TokenRegistry.Session
     {
-        if let wait = delays.withLock({ $0.begin(host, name, at: clock()) }) {
-            throw .resourceExhausted(
-                "too many wrong passwords from this address; try again in \(wait.components.seconds + 1) s, or use a token"
-            )
-        }
         let stored = registry.holder(named: name)
         let hash = stored?.record.password
-        // A name that nobody has takes as long as a wrong password.
-        let isRight = try await run {
-            PasswordHash.lengths.contains(password.utf8.count) && (hash ?? Self.nobody)?.matches(password) == true
-        }
+        let isRight = try await self.isRight(name, password, hash, from: host)
         guard let stored, let hash, isRight else {
             throw .unauthenticated("the name or the password is wrong")
         }
@@ -56,18 +47,43 @@ final class Passwords: Sendable {
         return try await registry.addSession(to: stored.record.id, signedInWith: hash)
     }
 
+    private func isRight(
+        _ name: String, _ password: String, _ hash: PasswordHash?, from host: String
+    ) async throws(HomeError) -> Bool {
+        let holder = SignInPlaces.Holder.signIn(SignInHost(host))
+        try takePlace(holder)
+        defer { releasePlace(holder) }
+        // A password without a place is not looked at, and does not count as a wrong one.
+        if let wait = delays.withLock({ $0.begin(host, name, at: clock()) }) {
+            throw .resourceExhausted(
+                "too many wrong passwords from this address; try again in \(wait.components.seconds + 1) s, or use a token"
+            )
+        }
+        // A name that nobody has takes as long as a wrong password.
+        return await run {
+            PasswordHash.lengths.contains(password.utf8.count) && (hash ?? Self.nobody)?.matches(password) == true
+        }
+    }
+
     /// The password of nobody. It is made at the first sign-in.
     private static let nobody = PasswordHash("the password that nobody has")
 
-    private func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws(HomeError) -> Value {
-        let isAdmitted = waiting.withLock { count in
-            guard count < Self.maximumWaiting else { return false }
-            count += 1
-            return true
+    private func takePlace(_ holder: SignInPlaces.Holder) throws(HomeError) {
+        guard let refusal = places.withLock({ $0.take(holder) }) else { return }
+        switch refusal {
+        case .share:
+            throw .resourceExhausted(
+                holder == .newPassword
+                    ? "too many passwords are being set at the moment; try again"
+                    : "too many people are signing in from this address at the moment; try again")
+        case .full: throw .resourceExhausted("too many people are signing in at the moment; try again")
         }
-        guard isAdmitted else { throw .resourceExhausted("too many people are signing in at the moment; try again") }
-        defer { waiting.withLock { $0 -= 1 } }
-        return await withCheckedContinuation { continuation in
+    }
+
+    private func releasePlace(_ holder: SignInPlaces.Holder) { places.withLock { $0.release(holder) } }
+
+    private func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }
         }
     }

@@ -5,7 +5,7 @@ import Transport
 /// Waiting is short, and only at the host from which somebody guesses. Tokens work all the time, so nobody is locked out.
 struct SignInDelays {
     private struct Key: Hashable {
-        let host: TransportAddress?
+        let host: SignInHost
         /// The name; nil for all names together.
         let name: String?
     }
@@ -58,15 +58,11 @@ struct SignInDelays {
     }
 
     private static func keys(_ host: String, _ name: String) -> [(key: Key, free: Int)] {
-        var address = TransportAddress(host, port: 0)
-        // The lower half of an IPv6 address belongs to the host that has the upper half (RFC 6177).
-        if let given = address, given.family == .ipv6 {
-            address = TransportAddress(ipv6High: given.high, low: 0, port: 0)
-        }
+        let host = SignInHost(host)
         // A stranger may send a name of a hundred kilobytes, and thousands of records are kept. Nobody has a longer name than
         // this beginning, so it stands for all names that begin so.
         let name = String(name.unicodeScalars.prefix(TokenRegistry.longestName + 1))
-        return [(Key(host: address, name: name), attempts), (Key(host: address, name: nil), attemptsOfAnyName)]
+        return [(Key(host: host, name: name), attempts), (Key(host: host, name: nil), attemptsOfAnyName)]
     }
 
     private mutating func forgetOldest() {
