@@ -44,8 +44,8 @@ struct CameraProbeCommand: AsyncParsableCommand {
         guard prefixes.contains(where: { self.address.lowercased().hasPrefix($0) }) || self.address.contains("${")
         else {
             throw ValidationError(
-                "expected the camera's rtsp://, rtsps://, onvif://, http://, https://, rtmp://, rtmps://, tcp:// or udp:// "
-                    + "URL, or v4l2:/dev/video0; gatehouse camera discover finds ONVIF cameras")
+                "expected v4l2:/dev/video0, or \(GatewayConfiguration.Camera.urlWords); gatehouse camera discover finds "
+                    + "ONVIF cameras")
         }
         let address: CameraProbeAddress
         do {

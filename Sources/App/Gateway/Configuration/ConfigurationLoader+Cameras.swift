@@ -172,8 +172,8 @@ extension ConfigurationLoader {
         guard GatewayConfiguration.Camera.schemes.contains(scheme), source.dropFirst(scheme.count).hasPrefix("://")
         else {
             reader.report(
-                "expected builtin:doorbell, builtin:silent, publisher, v4l2:/dev/video0, or an rtsp://, rtsps://, "
-                    + "onvif://, http://, https://, rtmp://, rtmps://, tcp:// or udp:// URL", at: place)
+                "expected builtin:doorbell, builtin:silent, publisher, v4l2:/dev/video0, or "
+                    + GatewayConfiguration.Camera.urlWords, at: place)
             return nil
         }
         if StreamAddress.isStream(source) { return stream(source, at: place) }

@@ -7,6 +7,24 @@ extension GatewayConfiguration {
         /// What the URL of a source can begin with.
         public static let schemes = ["rtsp", "rtsps", "onvif", "http", "https"] + StreamAddress.schemes
 
+        /// Which URLs a source can be, in the words of a message.
+        public static var urlWords: String {
+            let whole = schemes.filter { !$0.contains("+") }.map { "\($0)://" }
+            var kinds: [String] = []
+            for scheme in schemes where scheme.contains("+") {
+                let kind = "\(scheme.prefix { $0 != "+" })+"
+                if !kinds.contains(kind) { kinds.append(kind) }
+            }
+            return "an \(choice(whole)) URL, with \(choice(kinds)) before http:// or https:// if the path does not say "
+                + "what comes"
+        }
+
+        /// Words as a choice: "a, b or c".
+        private static func choice(_ words: [String]) -> String {
+            guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+            return "\(words.dropLast().joined(separator: ", ")) or \(last)"
+        }
+
         /// Where the pictures come from.
         public enum Source: Sendable, Equatable {
             /// The built-in doorbell with its test picture.

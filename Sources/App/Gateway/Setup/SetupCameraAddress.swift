@@ -30,8 +30,7 @@ public struct SetupCameraAddress: Sendable, Equatable {
         guard GatewayConfiguration.Camera.schemes.contains(text[..<range.lowerBound].lowercased()) else {
             throw SetupMisunderstanding(
                 description:
-                    "expected rtsp://…, rtsps://…, onvif://…, http://… for JPEG pictures or a playlist, rtmp://…, tcp://…, "
-                    + "udp://…, v4l2:/dev/video0, or the camera's IP address")
+                    "expected the camera's IP address, v4l2:/dev/video0, or \(GatewayConfiguration.Camera.urlWords)")
         }
         source = text
     }
