@@ -33,6 +33,17 @@ import Transport
         #expect(rest == nil)
     }
 
+    @Test func `busy topics have their turns in the order in which they may send again`() {
+        var queue = MessageQueue(limits: .init(topicBurst: 1))
+        for (index, topic) in ["yard", "attic", "shed"].enumerated() {
+            for number in 0..<2 { queue.add(message(topic, number), at: .zero + .milliseconds(10 * index)) }
+        }
+        #expect(queue.take(upTo: 100, at: .zero + .milliseconds(20)).messages.count == 3)
+        let later = Instant.zero + .seconds(1)
+        let turns = (0..<4).map { _ in queue.take(upTo: 1, at: later).messages.map(\.topic) }
+        #expect(turns == [["yard"], ["attic"], ["shed"], []])
+    }
+
     @Test func `the reader looks at once for what comes while a busy topic is held back`() {
         var queue = MessageQueue()
         let first = (0..<1_000).map { queue.add(message("busy", $0), at: .zero) }

@@ -78,3 +78,5 @@ public struct DeadlineQueue<Key: Hashable> {
         }
     }
 }
+
+extension DeadlineQueue: Sendable where Key: Sendable {}

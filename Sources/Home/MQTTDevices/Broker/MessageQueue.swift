@@ -38,7 +38,10 @@ struct MessageQueue: Sendable {
     private var lanes: [String: Lane] = [:]
     private var ready: [MQTTMessage] = []
     private var readyStart = 0
+    /// The topics over their rate, and when each may deliver its newest message. Thousands of topics may wait for each
+    /// message that is read.
     private var held: Set<String> = []
+    private var turns = DeadlineQueue<String>()
     private var bytes = 0
     private var total: (tokens: Double, refilled: Instant?)
     private(set) var counts = Counts()
@@ -95,7 +98,9 @@ struct MessageQueue: Sendable {
         } else {
             if lane.held != nil { counts.superseded += 1 }
             lane.held = message
-            held.insert(topic)
+            if held.insert(topic).inserted {
+                turns.schedule(topic, at: now + .seconds(max(1 - lane.tokens, 0) / limits.topicRate))
+            }
         }
         lanes[topic] = lane
     }
@@ -133,17 +138,14 @@ struct MessageQueue: Sendable {
             ready.removeAll(keepingCapacity: ready.capacity <= 4_096)
             readyStart = 0
         }
-        if result.count < allowed, !held.isEmpty {
-            for topic in held.sorted() where result.count < allowed {
-                guard var lane = lanes[topic], let message = lane.held else { continue }
-                refill(&lane, at: now)
-                guard lane.tokens >= 1 else { continue }
-                lane.tokens -= 1
-                lane.held = nil
-                held.remove(topic)
-                lanes[topic] = lane
-                result.append(message)
-            }
+        while result.count < allowed, let topic = turns.popDue(at: now) {
+            held.remove(topic)
+            guard var lane = lanes[topic], let message = lane.held else { continue }
+            refill(&lane, at: now)
+            lane.tokens -= 1
+            lane.held = nil
+            lanes[topic] = lane
+            result.append(message)
         }
         for message in result { bytes -= Self.size(message) }
         total.tokens -= Double(result.count)
@@ -154,9 +156,6 @@ struct MessageQueue: Sendable {
         guard !isEmpty else { return nil }
         let forTotal = total.tokens >= 1 ? now : now + .seconds((1 - total.tokens) / limits.totalRate)
         guard readyStart == ready.count else { return forTotal }
-        let waits = held.lazy.compactMap { lanes[$0] }.map { lane in
-            lane.refilled + .seconds(max(1 - lane.tokens, 0) / limits.topicRate)
-        }
-        return max(forTotal, waits.min() ?? now)
+        return max(forTotal, turns.next ?? now)
     }
 }
