@@ -228,6 +228,23 @@ import Testing
         }
     }
 
+    @Test func `the document has the answer to a browser that already has a page`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            for (template, path) in [
+                ("/", "/"), ("/camera/{device}", "/camera/door"), ("/oauth/authorize", "/oauth/authorize"),
+                ("/service-worker.js", "/service-worker.js"), ("/assets/{file}", "/assets/app.js"),
+            ] {
+                let whole = try await client.send(.get, path, token: nil)
+                try self.check(whole, .get, template)
+                let tag = try #require(whole.headers[.eTag])
+                let known = try await client.send(.get, path, token: nil, headers: [.ifNoneMatch: tag])
+                #expect(known.status == .notModified)
+                try self.check(known, .get, template)
+            }
+        }
+    }
+
     private func checkPush(_ client: TestGateway.Client) async throws {
         func check(
             _ method: HTTPRequest.Method, _ template: String, _ path: String, _ body: String? = nil
