@@ -69,7 +69,9 @@ import Transport
         rig.alarms.take(.fault(.storageFull(path: "/r", .reserve(free: 7))), of: "door")
         rig.alarms.take(.fault(.refused(.unusableSession(.repeatedTrackName))), of: "yard")
         #expect(
-            rig.received.withLock { $0.map(\.reason) } == ["/r: 7 bytes are free", "two tracks have the same name"])
+            rig.received.withLock { $0.map(\.reason) } == [
+                "/r: only 7 bytes are free, too few to record", "two tracks have the same name",
+            ])
         #expect(rig.words == ["recordingStopped raised door", "recordingStopped raised yard"])
         rig.alarms.take(.stopped, of: "yard")
         let session = RecordingSession(

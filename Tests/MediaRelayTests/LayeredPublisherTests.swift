@@ -44,7 +44,7 @@ private final class LayeredPublisher {
         let bytes: [UInt8] = [0x81, 203, 0, 1, 0, 0, UInt8(layer >> 8), UInt8(layer & 0xFF)]
         bytes.withUnsafeBytes {
             for packet in RTCPPackets($0) {
-                if case .goodbye(let goodbye) = packet { ingest.recordGoodbye(goodbye) }
+                if case .goodbye(let goodbye) = packet { ingest.recordGoodbye(goodbye, at: now) }
             }
         }
     }

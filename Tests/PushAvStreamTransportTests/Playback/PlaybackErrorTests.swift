@@ -26,7 +26,10 @@ struct PlaybackErrorTests {
             "nothing was recorded for 9 s, which is longer than a file can express; export a shorter time"
         ),
         (.unwritable("no space"), "the export cannot be written: no space"),
-        (.store(.storageFull(path: "/recordings", .reserve(free: 7))), "/recordings: 7 bytes are free"),
+        (
+            .store(.storageFull(path: "/recordings", .reserve(free: 7))),
+            "/recordings: only 7 bytes are free, too few to record"
+        ),
         (.store(.storageFull(path: "/recordings", .system(ENOSPC))), "/recordings: No space left on device"),
         (.store(.storage(path: "/recordings", .noAnswer)), "/recordings: the disk does not answer"),
         (.store(.unknownSession), "the recording does not exist; it may have been deleted"),

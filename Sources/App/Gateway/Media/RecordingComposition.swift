@@ -166,7 +166,7 @@ public struct RecordingComposition: Sendable {
         ] + uploads.metrics
     }
 
-    private static func take(_ event: StoreEvent, logger: Logger) {
+    static func take(_ event: StoreEvent, logger: Logger) {
         switch event {
         case .condition(.ready): logger.notice("recordings can be written again")
         case .condition(let condition):
@@ -186,7 +186,7 @@ public struct RecordingComposition: Sendable {
         }
     }
 
-    private static func take(_ report: CameraRecorder.Report, of device: String, logger: Logger) {
+    static func take(_ report: CameraRecorder.Report, of device: String, logger: Logger) {
         switch report {
         case .began: logger.info("recording began", metadata: ["camera": "\(device)"])
         case .ended(_, let end):
