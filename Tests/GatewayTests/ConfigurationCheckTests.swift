@@ -50,4 +50,17 @@ import Testing
                 "\(file) is valid: 0 cameras", "\(cameras) is valid: 0 cameras added or changed over the API",
             ])
     }
+    @Test func `rules for the recordings of a camera that is in neither file are reported`() throws {
+        try folder.directory.writePrivate(CameraStore.fileName, "cameras:\n  - {id: yard, source: whip}\n")
+        let found = try check(
+            """
+            stateDirectory: state
+            cameras: [{id: door, source: whip}]
+            recording: {cameras: [{id: yrad, days: 1}, {id: yard, days: 1}, {id: door, days: 1}]}
+
+            """)
+        #expect(found.problems.isEmpty)
+        #expect(
+            found.remarks.dropFirst(2) == ["\(file): recording.cameras has rules for yrad, but no camera has this id"])
+    }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// What people read about cameras that are in the config file and among the API's.
+/// What people read about settings that may surprise.
 @Suite struct ConfigurationNoteTests {
     private static func entry(isRemoved: Bool, hasChangedSince: Bool) -> ConfigurationKeeper.ReplacedEntry {
         .init(id: "door", name: "Front", kind: .camera, isRemoved: isRemoved, hasChangedSince: hasChangedSince)
@@ -24,6 +24,7 @@ import Testing
             .inBothFiles(camera: "door"),
             "camera door is in both the config file and cameras.yaml; the config file's entry is used"
         ),
+        (.rulesWithoutCamera(camera: "yrad"), "recording.cameras has rules for yrad, but no camera has this id"),
     ]
 
     @Test(arguments: ConfigurationNoteTests.notes)

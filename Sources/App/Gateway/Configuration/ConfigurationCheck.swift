@@ -13,10 +13,12 @@ public struct ConfigurationCheck: Sendable {
     public init(file: String?, environment: [String: String] = ProcessInfo.processInfo.environment) {
         let standard = StateDirectory.standard(environment: environment)
         var directory: StateDirectory? = standard
+        var valid: GatewayConfiguration?
         do throws(ConfigurationError) {
             var configuration = GatewayConfiguration.demonstration
             if let file { configuration = try GatewayConfiguration(contentsOfFile: file, environment: environment) }
             if let path = configuration.stateDirectory { directory = StateDirectory(path: path) }
+            valid = configuration
             let cameras = Self.cameras(configuration.cameras.count)
             remarks.append("\(file ?? "the built-in config") is valid: \(cameras)")
         } catch {
@@ -26,8 +28,15 @@ public struct ConfigurationCheck: Sendable {
         guard let directory else { return }
         let store = CameraStore(directory: directory)
         do throws(ConfigurationError) {
-            guard let count = try store.check(environment: environment) else { return }
-            remarks.append("\(store.path) is valid: \(Self.cameras(count)) added or changed over the API")
+            let stored = try store.read(environment: environment)?.cameras
+            if let stored {
+                remarks.append("\(store.path) is valid: \(Self.cameras(stored.count)) added or changed over the API")
+            }
+            guard let file, let valid, let recording = valid.recording else { return }
+            let ids = Set(valid.cameras.map(\.id) + (stored ?? []).map(\.camera.id))
+            for camera in recording.rulesWithoutCamera(among: ids) {
+                remarks.append("\(file): \(ConfigurationNote.rulesWithoutCamera(camera: camera))")
+            }
         } catch {
             problems.append(error)
         }

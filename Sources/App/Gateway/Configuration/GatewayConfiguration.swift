@@ -209,6 +209,11 @@ extension GatewayConfiguration {
 
         /// The rules of a camera.
         public func rules(of camera: String) -> Rules { cameras[camera] ?? rules }
+
+        /// The identifiers that have rules of their own although no camera has them, sorted.
+        func rulesWithoutCamera(among ids: Set<String>) -> [String] {
+            cameras.keys.filter { !ids.contains($0) }.sorted()
+        }
     }
 
     /// How much of what happened in the home is kept.

@@ -53,6 +53,9 @@ struct Doctor: Sendable {
             }
         }
         findings += DoctorFinding.refusedStreams(programs?.refusals ?? [])
+        if let status = await keeper?.configurationStatus { findings += DoctorFinding.configuration(status) }
+        let withoutCamera = await keeper?.rulesWithoutCamera ?? []
+        findings += withoutCamera.map { DoctorFinding.rulesWithoutCamera($0) }
         let replaced = await keeper?.replacedEntries ?? []
         findings += replaced.map { DoctorFinding.replaced($0) }
         findings.append(DoctorFinding.clock(isSynchronized: WallClock.isSynchronized))

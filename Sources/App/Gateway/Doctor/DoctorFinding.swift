@@ -20,6 +20,8 @@ public struct DoctorFinding: Codable, Sendable, Equatable {
         case translation
         /// The servers that viewers are given.
         case viewerServers
+        /// The config file, and the file of the API's cameras.
+        case configuration
         /// A camera.
         case camera
         /// The machine's clock.

@@ -13,7 +13,7 @@ const subjects = {
   localName: t("findings.theNameInThisNetwork"),
   outsideAddress: t("findings.theAddressFromOutside"), portMapping: t("findings.thePortAtTheRouter"), turnServer: t("findings.theTURNServer"), translation: t("findings.theRouter"),
   viewerServers: t("findings.theServersForViewers"), camera: t("findings.aCamera"), clock: t("findings.theClock"), disk: t("findings.theDisk"),
-  browser: t("findings.thisBrowser"), path: t("findings.theWayToThisDevice"),
+  configuration: t("findings.theConfig"), browser: t("findings.thisBrowser"), path: t("findings.theWayToThisDevice"),
 };
 const order = ["failure", "warning", "note", "good"];
 

@@ -539,6 +539,7 @@ export const de = {
   "findings.theAddressFromOutside": "Die Adresse von außen",
   "findings.theCertificate": "Das Zertifikat",
   "findings.theClock": "Die Uhr",
+  "findings.theConfig": "Die Konfiguration",
   "findings.theDisk": "Die Festplatte",
   "findings.theNameInThisNetwork": "Der Name in diesem Netz",
   "findings.thePortAtTheRouter": "Der Port am Router",

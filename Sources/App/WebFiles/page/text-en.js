@@ -536,6 +536,7 @@ export const en = {
   "findings.theAddressFromOutside": "The address from outside",
   "findings.theCertificate": "The certificate",
   "findings.theClock": "The clock",
+  "findings.theConfig": "The config",
   "findings.theDisk": "The disk",
   "findings.theNameInThisNetwork": "The name in this network",
   "findings.thePortAtTheRouter": "The port at the router",

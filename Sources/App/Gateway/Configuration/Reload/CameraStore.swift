@@ -31,15 +31,8 @@ public struct CameraStore: Sendable {
     /// The file's path.
     public var path: String { directory.file(Self.fileName) }
 
-    /// How many cameras the file holds; nil when there is none.
-    /// - Throws: `ConfigurationError` with every problem of it.
-    public func check(
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(ConfigurationError) -> Int? {
-        try read(environment: environment)?.cameras.count
-    }
-
     /// The contents of the file, in its order; nil if there is none.
+    /// - Throws: `ConfigurationError` with every problem of it.
     func read(environment: [String: String]) throws(ConfigurationError) -> StoredCameras? {
         let text: String?
         do {

@@ -37,6 +37,12 @@ extension ConfigurationKeeper {
         let shadowed = Set(current.cameras.map(\.id)).intersection(stored.cameras.map(\.camera.id))
             .subtracting(stored.replaced.keys)
         return replaced + shadowed.sorted().map { ConfigurationNote.inBothFiles(camera: $0) }
+            + rulesWithoutCamera.map { ConfigurationNote.rulesWithoutCamera(camera: $0) }
+    }
+
+    /// The cameras that the section `recording` has rules for and that do not exist: their names are probably mistyped.
+    var rulesWithoutCamera: [String] {
+        current.recording?.rulesWithoutCamera(among: Set(entries.map(\.camera.id))) ?? []
     }
 
     /// Restores a camera's entry in the config file.

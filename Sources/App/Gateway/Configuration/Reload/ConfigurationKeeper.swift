@@ -252,7 +252,10 @@ public actor ConfigurationKeeper {
                 metadata: ["keys": "\(needsRestart.joined(separator: ", "))"])
         }
         status.needsRestart = needsRestart
-        status.notes = notes.map(\.description)
+        let notes = self.notes.map(\.description)
+        for note in rulesWithoutCamera.map({ ConfigurationNote.rulesWithoutCamera(camera: $0).description })
+        where !status.notes.contains(note) { logger.warning("\(note)") }
+        status.notes = notes
         announceReplacedEntries()
         do {
             try webhooks.use(cameras.filter(\.acceptsWebhook).map(\.id), in: store.directory)

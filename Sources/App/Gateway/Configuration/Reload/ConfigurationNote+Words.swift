@@ -6,6 +6,8 @@ extension ConfigurationNote: CustomStringConvertible {
             "camera \(entry.id): its entry in the config file \(file) is ignored, because \(entry.reason)"
         case .inBothFiles(let camera):
             "camera \(camera) is in both the config file and \(CameraStore.fileName); the config file's entry is used"
+        case .rulesWithoutCamera(let camera):
+            "recording.cameras has rules for \(camera), but no camera has this id"
         }
     }
 }

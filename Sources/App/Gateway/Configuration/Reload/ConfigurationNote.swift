@@ -4,4 +4,6 @@ enum ConfigurationNote: Sendable, Equatable {
     case ignored(ConfigurationKeeper.ReplacedEntry, file: String)
     /// A camera with this key is in both files. The config file's entry is used.
     case inBothFiles(camera: String)
+    /// The section `recording` has rules for this camera, and there is none.
+    case rulesWithoutCamera(camera: String)
 }
