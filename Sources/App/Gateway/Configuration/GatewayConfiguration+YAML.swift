@@ -114,9 +114,7 @@ struct ConfigurationLoader {
         if let device = result.devices.first(where: { taken.contains($0.key) }), let place = keys["devices"] {
             reader.report("\(device.key) is also the id of a camera; a key names one device", at: place)
         }
-        if let https = result.http.https, https.port == result.http.port, let place = keys["http"] {
-            reader.report("http.port and http.https.port are both \(https.port)", at: place)
-        }
+        requireDistinctPorts(result, keys)
         return result
     }
 

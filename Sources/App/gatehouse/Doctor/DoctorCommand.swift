@@ -8,7 +8,8 @@ import HomeTypes
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check the config, the network, the certificate, the cameras, the clock and the disk, and suggest what to do.",
+        abstract:
+            "Check the config, the network, the certificate, the cameras, the clock and the disk, and suggest what to do.",
         discussion: """
             The gateway tries the name and the certificate of http.publicURL, and each server of media.iceServers and \
             network.turn. Whether other networks can reach it cannot be checked from inside: for that, run the command \
