@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HTTPTypes
 import HomeFakes
 import HomeHub
@@ -125,8 +126,20 @@ import Testing
         let error = await #expect(throws: GatewayService.StartFailure.self) {
             try await ServiceGroup(configuration: .init(services: [gateway], logger: logger)).run()
         }
-        #expect(error?.description.contains("http.port") == true)
+        #expect(
+            error?.description == "cannot listen on 127.0.0.1:\(configuration.http.port): another program, perhaps "
+                + "another gateway, has this port; stop it, or set http.port in the config to another port")
         try await channel.close().get()
+    }
+
+    @Test(arguments: [
+        (EADDRNOTAVAIL, "this machine does not have this address; correct http.https.host in the config"),
+        (EACCES, "the gateway may not use ports below 1024; set http.https.port in the config to a port from 1024 on"),
+        (EMFILE, "Too many open files; see http.https.port in the config"),
+    ])
+    func `a listener that cannot be opened is reported with what to do`(code: Int32, reason: String) {
+        let failure = GatewayService.StartFailure.listening(on: "192.0.2.1:443", key: "http.https.port", code: code)
+        #expect(failure.description == "cannot listen on 192.0.2.1:443: \(reason)")
     }
 
     @Test func givenCertificatesAreUsedAndBadOnesNamed() async throws {

@@ -45,9 +45,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
         do {
             try await application.run()
         } catch let error as IOError {
-            throw GatewayService.StartFailure(
-                description: "cannot listen on \(address) (\(error)); is another gateway running? "
-                    + "Set \(key) in the config to another port")
+            throw GatewayService.StartFailure.listening(on: address, key: key, code: error.errnoCode)
         }
     }
 }

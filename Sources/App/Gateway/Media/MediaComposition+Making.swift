@@ -139,9 +139,7 @@ extension MediaComposition {
             return try UDPPortGroup(
                 settings, count: configuration.media.shards ?? min(cores, UDPPortGroup.maximumCount))
         } catch {
-            throw GatewayService.StartFailure(
-                description: "the media port cannot be opened (\(error)); is another gateway running? "
-                    + "Set media.port in the config to another port")
+            throw GatewayService.StartFailure(description: "media.port: \(error)")
         }
     }
 
