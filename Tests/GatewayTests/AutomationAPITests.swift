@@ -146,6 +146,11 @@ import Testing
                 #expect(made.status == .created && made.text.contains("\"automationGraph\":\(graph)"), "\(made.text)")
                 let automation = try made.decoded(Shown.self)
                 #expect(!automation.isUnderstood && !automation.isValid && !automation.validationIssues.isEmpty)
+                for action in ["execute", "stop", "release"] {
+                    let refused = try await client.send(.post, "/v1/automations/\(automation.id)/\(action)")
+                    #expect(refused.failure?.code == .failedPrecondition, "\(action)")
+                    #expect(refused.text.contains("does not know all of its graph"), "\(action): \(refused.text)")
+                }
             }
             #expect(await gateway.api.automations.definitions().isEmpty)
         }

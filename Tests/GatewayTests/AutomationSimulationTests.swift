@@ -96,6 +96,17 @@ import Testing
         }
     }
 
+    @Test func `a draft with a mistyped member is refused with the place of the mistake`() async throws {
+        let gateway = try await gateway()
+        try await gateway.run { client in
+            let mistyped = Self.turnOn.replacing("\"command\"", with: "\"comand\"")
+            let refused = try await simulate(client, #"{"type":"manualStarter"},\#(mistyped)"#)
+            #expect(refused.failure?.code == .failedPrecondition)
+            #expect(refused.text.contains("automationGraph.nodes[1]: "), "\(refused.text)")
+            #expect(refused.text.contains("did you mean command?"), "\(refused.text)")
+        }
+    }
+
     @Test func `a wrong draft, a wrong time and a device that the caller may not read are refused`() async throws {
         let gateway = try await gateway()
         try await gateway.run { client in

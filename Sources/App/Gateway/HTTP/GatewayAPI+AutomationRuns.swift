@@ -11,16 +11,19 @@ extension GatewayAPI {
     func addAutomationRunRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/v1/automations/:automation/execute") { _, context in
             let entry = try await automation(context)
+            try Self.requireUnderstood(entry)
             try await requireService().execute(entry.record.id, principal: principal(context))
             return Response(status: .noContent)
         }
         router.post("/v1/automations/:automation/stop") { _, context in
             let entry = try await automation(context)
+            try Self.requireUnderstood(entry)
             try await requireService().stopRun(of: entry.record.id, principal: principal(context))
             return Response(status: .noContent)
         }
         router.post("/v1/automations/:automation/release") { _, context in
             let entry = try await automation(context)
+            try Self.requireUnderstood(entry)
             try await requireService().release(entry.record.id, principal: principal(context))
             // No run shows it, so it is reported to the watchers.
             automations.watchers.record(entry.record.id)
@@ -52,9 +55,7 @@ extension GatewayAPI {
                 throw HomeError.invalidArgument(
                     "at: expected a moment such as 2026-11-23T08:00:00Z; leave it out for the present")
             }
-            guard let definition = entry.definition else {
-                throw HomeError.failedPrecondition("the automation comes from a later version, so it never ran")
-            }
+            let definition = try Self.requireUnderstood(entry)
             let found = try await runs(of: entry.record.id, around: at)
             let changes = try await requireService().changes(of: entry.record.id)
             let json = RunJSON(try await seenHomes(context), of: entry.record.structureID, graph: entry.graph)
@@ -67,6 +68,22 @@ extension GatewayAPI {
                     "runs": .list(found.map { .object(json.members(of: $0)) }),
                 ]))
         }
+    }
+
+    /// The automation as it runs.
+    /// - Throws: `failedPrecondition` for one whose graph this gateway does not know as a whole, which never runs.
+    @discardableResult
+    private static func requireUnderstood(
+        _ entry: AutomationRecords.Entry
+    ) throws(HomeError) -> AutomationDefinition {
+        guard let definition = entry.definition else {
+            throw HomeError.failedPrecondition(
+                "the automation never runs, because this gateway does not know all of its graph; correct the graph"
+            ).advising(
+                request: "GET /v1/automations/\(entry.record.id) lists what is not known",
+                command: "gatehouse automation show \(entry.record.id) lists what is not known")
+        }
+        return definition
     }
 
     /// The home with the names that the caller may know.

@@ -22,7 +22,9 @@ extension GatewayAPI {
             let (from, to) = try simulatedTime(request)
             let issues = try await automations.validated(graph, in: structure, for: caller.principal)
             guard graph.isUnderstood else {
-                throw HomeError.failedPrecondition("the automation comes from a later version, so it would not run")
+                let words = issues.map(\.description).joined(separator: "; ")
+                throw HomeError.failedPrecondition(
+                    "the automation would not run, because this gateway does not know all of its graph: \(words)")
             }
             try requireReading(graph, in: structure, caller.access)
             let definition = AutomationDefinition(
