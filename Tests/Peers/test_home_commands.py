@@ -70,8 +70,18 @@ def test_devices_of_all_kinds_are_listed_and_set(shell: HomeShell) -> None:
     assert "100 % closed" in shell.words("device", "set", "Blinds", "position=100%")
     shown = shell.words("device", "show", "heating")
     assert "occupiedHeatingSetpoint" in shown and "(can be set)" in shown
+    # Matter changes these by commands.
+    lamp = [
+        line.split(" = ")[0].strip()
+        for line in shell.words("device", "show", "door-lamp").splitlines()
+        if line.endswith("(can be set)")
+    ]
+    assert {"onOff", "currentLevel"} <= set(lamp), lamp
     shell.words("device", "set", "heating", "occupiedHeatingSetpoint=2150")
     assert "21.5 °C" in shell.words("device", "show", "heating")
+    shell.words("device", "set", "heating", "occupiedHeatingSetpoint=22.5°C")
+    shown = shell.words("device", "show", "heating")
+    assert "occupiedHeatingSetpoint = 22.5 °C" in shown and "maxHeatSetpointLimit = 30.0 °C" in shown, shown
     assert "off" in shell.words("device", "set", "door-lamp", "OnOff.onOff=off")
     shell.words("device", "command", "door-lamp", "OnOff", "toggle")
     assert isinstance(shell.json("device", "command", "door-lamp", "OnOff", "toggle"), dict)

@@ -57,7 +57,7 @@ struct BenchViewersCommand: AsyncParsableCommand {
     func validate() throws {
         guard (1...5000).contains(count) else { throw ValidationError("--count must be between 1 and 5000") }
         guard duration > 0, duration <= 3600 else {
-            throw ValidationError("--duration must be between 0 and 3600 seconds")
+            throw ValidationError("--duration must be more than 0 and at most 3600 seconds")
         }
         guard (0...10_000).contains(stagger) else {
             throw ValidationError("--stagger must be between 0 and 10000 milliseconds")

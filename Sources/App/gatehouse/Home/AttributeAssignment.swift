@@ -85,11 +85,14 @@ struct AttributeAssignment {
         for trait in endpoints.flatMap(\.traits.all) {
             let kind = type(of: trait)
             let supported = AttributeText.members(trait).keys.sorted()
-            names += supported.filter {
-                kind.writableAttributes.contains($0) || Self.commands["\(kind.name).\($0)"] != nil
-            }
+            names += supported.filter { canSet($0, of: kind) }
         }
         return names
+    }
+
+    /// Whether an attribute can be set, by writing it or by a command.
+    static func canSet(_ attribute: String, of kind: any Trait.Type) -> Bool {
+        kind.writableAttributes.contains(attribute) || commands["\(kind.name).\(attribute)"] != nil
     }
 
     private func action(_ known: any Trait) throws(HomeError) -> Action? {
@@ -187,6 +190,7 @@ struct AttributeAssignment {
             if case .text? = json { return json ?? .text(text) }
             return .text(text)
         case .integer?, .large?, .number?:
+            if AttributeText.temperatures.contains(name), let hundredths { return .integer(hundredths) }
             var scale = Self.scales[name]
             var lowest: Int64 = .min
             if let level = Self.levels[name], case .integer(let highest)? = members[level.highest] {
@@ -203,6 +207,14 @@ struct AttributeAssignment {
             }
         default: return try value(scale: Self.scales[name])
         }
+    }
+
+    /// Hundredths of a degree, for a temperature with its unit such as `21.5°C`; nil for another text.
+    private var hundredths: Int64? {
+        guard text.hasSuffix("C") else { return nil }
+        let number = text.dropLast().trimmingCharacters(in: CharacterSet(charactersIn: "° "))
+        guard let degrees = Double(number), abs(degrees) < 1_000 else { return nil }
+        return Int64((degrees * 100).rounded())
     }
 
     /// The value as JSON. What is not JSON is a text, such as the name of an enum's case.

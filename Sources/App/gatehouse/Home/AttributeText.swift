@@ -33,13 +33,21 @@ enum AttributeText {
         }
     }
 
+    /// Attributes in hundredths of a degree Celsius.
+    static let temperatures: Set<String> = [
+        "TemperatureMeasurement.measuredValue", "Thermostat.localTemperature", "Thermostat.occupiedHeatingSetpoint",
+        "Thermostat.occupiedCoolingSetpoint", "Thermostat.unoccupiedHeatingSetpoint",
+        "Thermostat.unoccupiedCoolingSetpoint", "Thermostat.minHeatSetpointLimit", "Thermostat.maxHeatSetpointLimit",
+        "Thermostat.minCoolSetpointLimit", "Thermostat.maxCoolSetpointLimit",
+    ]
+
     /// A number with its unit; nil for one that has none.
     private static func measured(_ number: Double, _ name: String) -> String? {
         switch name {
         case "LevelControl.currentLevel": "\(Int((number / 254 * 100).rounded())) %"
-        case "TemperatureMeasurement.measuredValue", "Thermostat.localTemperature",
-            "Thermostat.occupiedHeatingSetpoint", "Thermostat.occupiedCoolingSetpoint":
-            String(format: "%.1f °C", number / 100)
+        case _ where temperatures.contains(name): String(format: "%.1f °C", number / 100)
+        case "OccupancySensing.occupancy":
+            number.truncatingRemainder(dividingBy: 2) == 1 ? "occupied" : "unoccupied"
         case "RelativeHumidityMeasurement.measuredValue": String(format: "%.0f %%", number / 100)
         case "WindowCovering.currentPositionLiftPercent100ths": String(format: "%.0f %% closed", number / 100)
         case "FanControl.percentCurrent", "Brightness.brightness": "\(Int(number)) %"

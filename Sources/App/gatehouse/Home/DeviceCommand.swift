@@ -77,9 +77,9 @@ struct DeviceShowCommand: AsyncParsableCommand {
         let name = type(of: trait).name
         print("  \(name)")
         for (attribute, value) in AttributeText.members(trait).sorted(by: { $0.key < $1.key }) {
-            let isWritable = type(of: trait).writableAttributes.contains(attribute)
+            let canBeSet = AttributeAssignment.canSet(attribute, of: type(of: trait))
             let text = AttributeText.words(value, trait: name, attribute: attribute)
-            print("    \(attribute) = \(text)\(isWritable ? "  (can be set)" : "")")
+            print("    \(attribute) = \(text)\(canBeSet ? "  (can be set)" : "")")
         }
     }
 }

@@ -9,15 +9,15 @@ struct DeviceSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set attributes of a device.",
         discussion: """
-            Attributes have the names that gatehouse device show prints; level and position may be percentages. If two \
-            traits have an attribute of this name, put the trait in front: OnOff.onOff=true. If only a Matter \
-            command can change an attribute, that command is sent. gatehouse device show lists the values that a \
+            Attributes have the names that gatehouse device show prints; level and position may be percentages, and \
+            temperatures may have a unit. If two traits have an attribute of this name, put the trait in front: \
+            OnOff.onOff=true. If only a Matter command can change an attribute, that command is sent. gatehouse device show lists the values that a \
             camera's settings can have (supportedNightVisionModes, supportedImageRotations).
 
             Examples:
               gatehouse device set door-lamp onOff=true level=40%
               gatehouse device set blinds position=100%
-              gatehouse device set heating occupiedHeatingSetpoint=2100
+              gatehouse device set heating occupiedHeatingSetpoint=21.5°C
               gatehouse device set yard nightVision=auto imageRotation=180 speakerVolumeLevel=50%
             """)
 

@@ -44,7 +44,7 @@ struct LiveCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard duration > 0, duration <= 86_400 else {
-            throw ValidationError("--duration must be between 0 and 86400 seconds")
+            throw ValidationError("--duration must be more than 0 and at most 86400 seconds")
         }
     }
 

@@ -99,10 +99,15 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
             for problem in answer.problems { print("\(problem.path): \(problem.reason)") }
             let running = answer.running > 0 ? ", \(answer.running) without an end yet" : ""
             print(
-                "\(answer.recordings) recordings\(running), \(answer.segments) segments, \(answer.chunks) chunks, "
-                    + "\(ListedRecording.size(answer.bytes)): \(answer.problems.count) problems")
+                "\(Self.counted(answer.recordings, "recording"))\(running), \(Self.counted(answer.segments, "segment")), "
+                    + "\(Self.counted(answer.chunks, "chunk")), \(ListedRecording.size(answer.bytes)): "
+                    + Self.counted(answer.problems.count, "problem"))
         }
         if !answer.problems.isEmpty { throw ExitCode(2) }
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
     private func verify() throws -> Answer {
