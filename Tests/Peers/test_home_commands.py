@@ -171,6 +171,7 @@ def test_watch_prints_what_changes(shell: HomeShell, binary: Path) -> None:
 
 def test_remove_shows_what_would_happen_and_asks(shell: HomeShell, home: Gateway) -> None:
     assert "cannot be removed" in shell.error("device", "remove", "front-door")
+    assert "the device door-lamp is defined in the config file" in shell.error("device", "remove", "door-lamp")
     body = json.dumps({"name": "Yard", "source": "rtsp://127.0.0.1:9/none"})
     answer = home.client.request("PUT", "/v1/cameras/yard", body, {"Content-Type": "application/json"})
     assert answer.status == 201, answer.text

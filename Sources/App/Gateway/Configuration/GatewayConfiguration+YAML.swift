@@ -46,7 +46,7 @@ extension GatewayConfiguration {
         do {
             root = try Yams.compose(yaml: yaml) ?? Node([(Node, Node)]())
         } catch {
-            throw ConfigurationError(file: file, problems: [Self.problem(of: error)])
+            throw ConfigurationError(file: file, problems: [Self.problem(of: error, in: yaml)])
         }
         let reader = YAMLReader()
         var loader = ConfigurationLoader(reader: reader, directory: directory, environment: environment)
@@ -56,11 +56,16 @@ extension GatewayConfiguration {
         }
     }
 
-    private static func problem(of error: any Error) -> ConfigurationError.Problem {
+    private static func problem(of error: any Error, in yaml: String) -> ConfigurationError.Problem {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            return .init(line: mark.line, key: "", reason: "is not valid YAML: \(problem)")
+            // The parser's words for a tab do not name it.
+            let lines = yaml.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            let line = lines.dropFirst(max(0, mark.line - 1)).first ?? ""
+            let indent = line.prefix { $0 == " " || $0 == "\t" }
+            let advice = indent.contains("\t") ? "; the line begins with a tab, and YAML permits only spaces there" : ""
+            return .init(line: mark.line, key: "", reason: "is not valid YAML: \(problem)\(advice)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             return .init(
                 line: context.mark.line, key: duplicates.map(String.init(describing:)).sorted().joined(separator: ", "),

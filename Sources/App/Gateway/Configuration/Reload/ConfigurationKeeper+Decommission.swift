@@ -5,7 +5,7 @@ import Logging
 /// The end of a camera's device.
 extension ConfigurationKeeper {
     /// Fails unless the device can be decommissioned here.
-    /// - Throws: `failedPrecondition` for a camera of the config file, and for a device that another backend has.
+    /// - Throws: `failedPrecondition` for a camera or a device of the config file, and for one that another backend has.
     func requireRemovable(_ record: DeviceRecord) async throws(HomeError) {
         // Also for one that was removed here: its entry may be used again.
         try requireOutsideConfigFile(record.key)
@@ -18,11 +18,15 @@ extension ConfigurationKeeper {
         }
     }
 
-    /// Fails if the config file has the camera: it would come back, as another device, when its entry counts again.
-    private func requireOutsideConfigFile(_ id: String) throws(HomeError) {
-        guard let file, current.cameras.contains(where: { $0.id == id }) else { return }
+    /// Fails if the config file has the camera or the virtual device: it would come back, as another device, when its entry
+    /// counts again.
+    func requireOutsideConfigFile(_ id: String) throws(HomeError) {
+        guard let file else { return }
+        let isCamera = current.cameras.contains { $0.id == id }
+        guard isCamera || current.devices.contains(where: { $0.key == id }) else { return }
         throw HomeError.failedPrecondition(
-            "the camera \(id) is defined in the config file \(file); remove it there first, which needs no restart")
+            "the \(isCamera ? "camera" : "device") \(id) is defined in the config file \(file); remove it there first, "
+                + "which needs no restart")
     }
 
     /// Ends the life of a device: its camera is removed, and its identifier is never given again. A camera that is added
