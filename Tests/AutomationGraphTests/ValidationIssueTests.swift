@@ -33,6 +33,15 @@ import Testing
         .unsupportedEntityTrait(id: "OnOff", entityID: "d1", entityType: "FanDeviceType"),
     ]
 
+    @Test func `the words for a delay say what it must be and what it should be`() {
+        #expect(
+            ValidationIssueType.delayDurationOutOfRange(.seconds(3)).words
+                == "a delay must be from 1 second to 24 hours, and should be at least 5 seconds; this one is 3 s")
+        #expect(
+            ValidationIssueType.invalidReference("n7").words
+                == "no starter or state reader before this node has the id n7; give one this id, or put it earlier")
+    }
+
     @Test(arguments: types) func `an issue is read as it was written`(type: ValidationIssueType) {
         let issue = ValidationIssue("automationGraph.nodes[1]", .warning, type)
         #expect(ValidationIssue(json: issue.json.members) == issue)

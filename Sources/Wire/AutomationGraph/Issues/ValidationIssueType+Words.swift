@@ -34,7 +34,7 @@ extension ValidationIssueType {
         case .conditionDurationOutOfRange(let duration):
             "a condition must hold for 5 seconds to 24 hours, and this says \(duration.seconds) s; change it"
         case .delayDurationOutOfRange(let duration):
-            "a delay should be from 5 seconds to 24 hours, at least 1 second, and this is \(duration.seconds) s; change it"
+            "a delay must be from 1 second to 24 hours, and should be at least 5 seconds; this one is \(duration.seconds) s"
         case .suppressionDurationOutOfRange(let duration):
             "a suppression must be from 5 seconds to 24 hours, and this is \(duration.seconds) s; change it"
         case .invalidDuration(let duration):
@@ -74,7 +74,7 @@ extension ValidationIssueType {
         case .invalidConditionType: "a condition must be true or false; compare the value with another one"
         case .invalidField(let name): "there is no field \(name); use one that the value has"
         case .invalidReference(let reference):
-            "\(reference) is not a starter or state reader before this node; place it earlier as a statement"
+            "no starter or state reader before this node has the id \(reference); give one this id, or put it earlier"
         case .unsupportedNodeOutput(let type): "a node of type \(type) has no values to read; refer to another node"
         case .invalidCustomCameraEventQuery: "the query for camera events cannot be read; change it"
         case .invalidDurationExpressionType: "a duration must be constant; use a number of seconds"
