@@ -178,6 +178,7 @@ def test_remove_shows_what_would_happen_and_asks(shell: HomeShell, home: Gateway
     shell.words("token", "create", "gardener", "--scope", "read", "--device", "yard")
     asked = shell.words("device", "remove", "yard", answer="no\n")
     assert "gardener" in asked and "Nothing was changed" in asked and "none use it" in asked
+    assert "nobody answered; add --yes" in shell.error("device", "remove", "yard", answer="")
     assert "yard" in shell.words("devices")
     assert "removed" in shell.words("device", "remove", "yard", answer="yes\n")
     assert "yard" not in shell.words("devices")

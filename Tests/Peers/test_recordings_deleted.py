@@ -89,6 +89,8 @@ def test_the_page_asks_and_deletes_a_recording(house: House, browser: Browser) -
 def test_the_command_line_deletes_one_recording_and_a_range(house: House) -> None:
     kept = house.run("delete", DOORBELL.id, house.ids[0], answer="n\n")
     assert kept.returncode == 0 and "Nothing was deleted" in kept.stdout, kept.stderr
+    unanswered = house.run("delete", DOORBELL.id, house.ids[0], answer="")
+    assert unanswered.returncode == 1 and "nobody answered; add --yes" in unanswered.stderr, unanswered.stderr
     assert house.listed() == house.ids
     gone = house.run("delete", DOORBELL.id, house.ids[0], answer="y\n")
     assert gone.returncode == 0, gone.stderr

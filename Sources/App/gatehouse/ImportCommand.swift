@@ -46,7 +46,10 @@ struct ImportCommand: ParsableCommand {
         try reportingFailures { try Self.write(Array(text.utf8), to: output) }
         for remark in imported.remarks { printError("\(remark)") }
         let count = imported.cameras.count
-        print("\(output): \(count) \(count == 1 ? "camera" : "cameras"), \(imported.remarks.count) remarks")
+        let remarks = imported.remarks.count
+        print(
+            "\(output): \(count) \(count == 1 ? "camera" : "cameras"), \(remarks) \(remarks == 1 ? "remark" : "remarks")"
+        )
         sayWhatToDo(output, imported)
     }
 

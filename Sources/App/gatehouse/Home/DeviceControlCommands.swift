@@ -284,8 +284,8 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
             }
             if !json { show(plan, name: device?.name ?? which.device) }
             if !yes {
-                print("Remove \(label)? Type yes: ", terminator: "")
-                guard readLine() == "yes" else { return print("Nothing was changed.") }
+                let answer = try Confirmation.answer(to: "Remove \(label)? Type yes: ")
+                guard answer == "yes" else { return print("Nothing was changed.") }
             }
             let query = deleteRecordings ? "?recordings=delete" : ""
             let data = try await connection.send(GatewayRequest(.delete, path + query)).body

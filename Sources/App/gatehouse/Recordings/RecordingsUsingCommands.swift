@@ -142,8 +142,8 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
             self.recording.map { "the recording \($0)" }
             ?? "all recordings from \(times.from ?? "") until \(times.until ?? "")"
         if !yes {
-            print("Delete \(what) of \(label)? [y/N] ", terminator: "")
-            guard readLine()?.lowercased().hasPrefix("y") == true else { return print("Nothing was deleted.") }
+            let answer = try Confirmation.answer(to: "Delete \(what) of \(label)? [y/N] ")
+            guard answer.lowercased().hasPrefix("y") else { return print("Nothing was deleted.") }
         }
         try await reportingHomeErrors {
             guard let recording else {
