@@ -2,6 +2,7 @@ import HTTPTypes
 import HomeFakes
 import Logging
 import ServiceLifecycle
+import SmartDeviceManagement
 import Testing
 import Transport
 
