@@ -1,3 +1,6 @@
+import DatagramPort
+import Transport
+
 extension GatewayConfiguration {
     /// A place at which the gateway accepts TCP connections.
     struct TCPListener: Sendable, Equatable {
@@ -5,17 +8,24 @@ extension GatewayConfiguration {
         let key: String
         /// The section that the key is in.
         let section: String
-        /// The address.
+        /// The address, `localhost`, or `::` for all of IPv6 and IPv4.
         let host: String
         /// The port.
         let port: Int
 
         /// Whether only one of the two can be opened.
         func excludes(_ other: TCPListener) -> Bool {
-            port == other.port && (host == other.host || isEverywhere || other.isEverywhere)
+            guard port == other.port else { return false }
+            return addresses.contains { own in
+                // Each family has ports of its own.
+                other.addresses.contains {
+                    own.family == $0.family && (own == $0 || own.isUnspecified || $0.isUnspecified)
+                }
+            }
         }
 
-        private var isEverywhere: Bool { ["0.0.0.0", "::"].contains(host) }
+        /// At most one address of each family.
+        private var addresses: [TransportAddress] { TransportAddress.listening(host: host, port: 0) ?? [] }
     }
 
     /// Where the gateway accepts TCP connections.
@@ -26,7 +36,7 @@ extension GatewayConfiguration {
             let isOwn = network.tcp != .mediaPort
             listeners.append(
                 .init(
-                    key: isOwn ? "network.tcp" : "media.port", section: isOwn ? "network" : "media", host: "0.0.0.0",
+                    key: isOwn ? "network.tcp" : "media.port", section: isOwn ? "network" : "media", host: "::",
                     port: port))
         }
         if let rtsp { listeners.append(.init(key: "rtsp.port", section: "rtsp", host: rtsp.host, port: rtsp.port)) }
