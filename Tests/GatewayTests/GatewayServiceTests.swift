@@ -132,13 +132,34 @@ import Testing
         try await channel.close().get()
     }
 
+    /// HTTPS listens there, too, and has no address of its own.
+    @Test func `an address that the machine does not have is reported with the key that is in the config`() async throws
+    {
+        let folder = try TemporaryFolder()
+        var configuration = GatewayConfiguration()
+        configuration.stateDirectory = folder.directory.path
+        configuration.http.host = "192.0.2.1"
+        configuration.http.port = 0
+        configuration.http.https?.port = 0
+        let gateway = try GatewayService(
+            configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
+            logger: logger)
+        let error = await #expect(throws: GatewayService.StartFailure.self) {
+            try await ServiceGroup(configuration: .init(services: [gateway], logger: logger)).run()
+        }
+        #expect(
+            error?.description == "cannot listen on 192.0.2.1:0: this machine does not have this address; correct "
+                + "http.host in the config")
+    }
+
     @Test(arguments: [
         (EADDRNOTAVAIL, "this machine does not have this address; correct http.https.host in the config"),
         (EACCES, "the gateway may not use ports below 1024; set http.https.port in the config to a port from 1024 on"),
         (EMFILE, "Too many open files; see http.https.port in the config"),
     ])
     func `a listener that cannot be opened is reported with what to do`(code: Int32, reason: String) {
-        let failure = GatewayService.StartFailure.listening(on: "192.0.2.1:443", key: "http.https.port", code: code)
+        let failure = GatewayService.StartFailure.listening(
+            on: "192.0.2.1:443", key: "http.https.port", hostKey: "http.https.host", code: code)
         #expect(failure.description == "cannot listen on 192.0.2.1:443: \(reason)")
     }
 

@@ -37,7 +37,9 @@ extension GatewayService {
         let application = self.application(
             scheme: "https", host: host, port: https.port,
             server: try .tls(GatewayHTTPChannel.server(shared), tlsConfiguration: tls), readiness)
-        return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
+        return Listener(
+            application: application, key: "http.https.port",
+            hostKey: https.host == nil ? "http.host" : "http.https.host", address: "\(host):\(https.port)")
     }
 
     private func tlsConfiguration(_ https: GatewayConfiguration.HTTPS) throws -> TLSConfiguration {

@@ -34,18 +34,21 @@ extension GatewayConfiguration {
     }
 }
 
-/// One listener. If it fails to open, the error names the key of the config.
+/// One listener. If it fails to open, the error names the keys of the config.
 struct Listener<Responder: HTTPResponder>: Service
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     let application: Application<Responder>
+    /// The key of its port.
     let key: String
+    /// The key of its address.
+    let hostKey: String
     let address: String
 
     func run() async throws {
         do {
             try await application.run()
         } catch let error as IOError {
-            throw GatewayService.StartFailure.listening(on: address, key: key, code: error.errnoCode)
+            throw GatewayService.StartFailure.listening(on: address, key: key, hostKey: hostKey, code: error.errnoCode)
         }
     }
 }

@@ -360,7 +360,8 @@ public struct GatewayService: Service {
                 application: application(
                     scheme: "http", host: configuration.http.host, port: configuration.http.port,
                     server: GatewayHTTPChannel.server(shared), readiness),
-                key: "http.port", address: "\(configuration.http.host):\(configuration.http.port)"))
+                key: "http.port", hostKey: "http.host",
+                address: "\(configuration.http.host):\(configuration.http.port)"))
         // The service manager learns first that the gateway stops.
         if let watchdog { services.append(watchdog) }
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))

@@ -5,24 +5,20 @@ extension GatewayService.StartFailure {
     /// - Parameters:
     ///   - address: where it should listen.
     ///   - key: the key of the config that has the port.
+    ///   - hostKey: the key that has the address.
     ///   - code: the kernel's error number.
-    static func listening(on address: String, key: String, code: Int32) -> Self {
+    static func listening(on address: String, key: String, hostKey: String, code: Int32) -> Self {
         let reason =
             switch code {
             case EADDRINUSE:
                 "another program, perhaps another gateway, has this port; stop it, or set \(key) in the config to another port"
             case EADDRNOTAVAIL:
-                "this machine does not have this address; correct \(hostKey(beside: key)) in the config"
+                "this machine does not have this address; correct \(hostKey) in the config"
             case EACCES:
                 "the gateway may not use ports below 1024; set \(key) in the config to a port from 1024 on"
             default:
                 "\(String(cString: strerror(code))); see \(key) in the config"
             }
         return Self(description: "cannot listen on \(address): \(reason)")
-    }
-
-    /// The key of the address whose port has the given key.
-    private static func hostKey(beside key: String) -> String {
-        key.split(separator: ".").dropLast().joined(separator: ".") + ".host"
     }
 }
