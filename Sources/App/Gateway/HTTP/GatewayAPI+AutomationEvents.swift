@@ -25,7 +25,13 @@ extension GatewayAPI {
             let stream = await AutomationEventStream(
                 api: self, structure: structure, caller: caller, after: cursor.flatMap { Int64($0) }, ending: ending)
             // What ended the streams of a token that has just lost rights did not know of this one.
-            try tokens.requireStill(caller)
+            do {
+                try tokens.requireStill(caller)
+            } catch {
+                // Nothing was begun that could keep a place, and the connection may get another request.
+                ending.end()
+                throw error
+            }
             return Response(
                 status: .ok,
                 headers: [
