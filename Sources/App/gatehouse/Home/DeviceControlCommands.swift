@@ -11,8 +11,8 @@ struct DeviceSetCommand: AsyncParsableCommand {
         discussion: """
             Attributes have the names that gatehouse device show prints; level and position may be percentages, and \
             temperatures may have a unit. If two traits have an attribute of this name, put the trait in front: \
-            OnOff.onOff=true. If only a Matter command can change an attribute, that command is sent. gatehouse device show lists the values that a \
-            camera's settings can have (supportedNightVisionModes, supportedImageRotations).
+            OnOff.onOff=true. If only a Matter command can change an attribute, that command is sent. gatehouse device \
+            show lists the values that a camera's settings can have (supportedNightVisionModes, supportedImageRotations).
 
             Examples:
               gatehouse device set door-lamp onOff=true level=40%
