@@ -1,3 +1,4 @@
+import DatagramPort
 import Foundation
 import Glibc
 import HTTPTypes
@@ -161,6 +162,20 @@ import Testing
         let failure = GatewayService.StartFailure.listening(
             on: "192.0.2.1:443", key: "http.https.port", hostKey: "http.https.host", code: code)
         #expect(failure.description == "cannot listen on 192.0.2.1:443: \(reason)")
+    }
+
+    @Test func `a server that cannot be started is reported with the keys of its section`() {
+        func words(_ call: String, _ code: Int32) -> String {
+            let error = SystemCallError(call: call, purpose: "cannot do it", errorNumber: code)
+            return GatewayService.StartFailure.starting(on: "192.0.2.1:554", section: "rtsp", error).description
+        }
+        #expect(
+            words("bind", EADDRNOTAVAIL) == "cannot listen on 192.0.2.1:554: this machine does not have this address; "
+                + "correct rtsp.host in the config")
+        #expect(
+            words("bind", EACCES) == "cannot listen on 192.0.2.1:554: the gateway may not use ports below 1024; set "
+                + "rtsp.port in the config to a port from 1024 on")
+        #expect(words("pthread_create", EAGAIN).hasPrefix("cannot do it: pthread_create failed: "))
     }
 
     @Test func givenCertificatesAreUsedAndBadOnesNamed() async throws {

@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 
 extension GatewayService.StartFailure {
@@ -20,5 +21,16 @@ extension GatewayService.StartFailure {
                 "\(String(cString: strerror(code))); see \(key) in the config"
             }
         return Self(description: "cannot listen on \(address): \(reason)")
+    }
+
+    /// A server of a section that could not be started.
+    /// - Parameters:
+    ///   - address: where it should listen.
+    ///   - section: the section of the config that has its port and its host.
+    ///   - error: what the server says.
+    static func starting(on address: String, section: String, _ error: SystemCallError) -> Self {
+        // A server needs more than its listener, such as a thread.
+        guard ["bind", "listen"].contains(error.call) else { return Self(description: "\(error)") }
+        return listening(on: address, key: "\(section).port", hostKey: "\(section).host", code: error.errorNumber)
     }
 }

@@ -49,12 +49,13 @@ struct CameraSharing: Sendable {
         settings.admitsReader = { shares.refusal(of: $0, holders: $1) == nil }
         settings.publishing = gate
         let server: RTSPServer
-        do {
+        do throws(SystemCallError) {
             server = try RTSPServer(
                 settings, relay: relay, connections: shared.connections,
                 report: { Self.take($0, refusals: shared.refusals, logger: logger) })
         } catch {
-            throw GatewayService.StartFailure(description: "\(error)")
+            throw GatewayService.StartFailure.starting(
+                on: "\(section.host):\(section.port)", section: "rtsp", error)
         }
         if let failure = server.udpFailure {
             logger.warning(

@@ -27,12 +27,13 @@ struct RTMPPublishing: Sendable {
             await Self.admit(camera, token, publishing: publishing, publishers: publishers, names: names)
         }
         let server: RTMPServer
-        do {
+        do throws(SystemCallError) {
             server = try RTMPServer(
                 settings, gate: gate, admission: admission, connections: shared.connections,
                 report: { Self.take($0, refusals: shared.refusals, logger: logger) })
         } catch {
-            throw GatewayService.StartFailure(description: "\(error)")
+            throw GatewayService.StartFailure.starting(
+                on: "\(section.host):\(section.port)", section: "rtmp", error)
         }
         logger.notice("streams can be published by RTMP", metadata: ["rtmp": "\(section.host):\(server.port)"])
         return RTMPPublishing(server: server)
