@@ -35,6 +35,19 @@ import Transport
         #expect(first.fakeSpeaker?.beginnings == 0 && second.fakeSpeaker?.beginnings == 0)
     }
 
+    /// The end of a source waits for its thread, for a second or longer.
+    @Test func `a talk that begins while the former camera still ends does not stay with it`() throws {
+        let source = ReplaceableSource(first)
+        source.replace(with: second) {
+            if let speaker = source.speaker { begin(speaker) }
+        }
+        #expect(first.fakeSpeaker?.beginnings == 1)
+        #expect(states.withLock { $0 } == [.open, .refused(.sourceStopped)])
+        begin(try #require(source.speaker))
+        #expect(second.fakeSpeaker?.beginnings == 1)
+        #expect(states.withLock { $0 }.last == .open)
+    }
+
     /// The end of a talk may come again when the next one has begun: the camera was switched off.
     @Test func `a talk that has ended is told nothing, and does not take the place of the next one`() throws {
         let source = ReplaceableSource(first)

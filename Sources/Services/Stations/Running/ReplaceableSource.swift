@@ -83,11 +83,14 @@ public final class ReplaceableSource: CameraSource {
             if endsTalk { breakOffTalk() }
             current.stop()
             whenStopped()
-            let sink = state.withLock { state in
+            let (sink, late) = state.withLock { state in
                 state.source = source
                 source.setCoalescing(state.isCoalescing)
-                return state.sink
+                // Waiting for the thread takes time, in which another talk to the one before may have begun.
+                if endsTalk { state.number += 1 }
+                return (state.sink, endsTalk ? state.talk.take() : nil)
             }
+            late?.report(.refused(.sourceStopped))
             if let sink { source.start(sink: sink) }
         }
     }
@@ -116,12 +119,9 @@ extension ReplaceableSource {
         }
     }
 
-    /// Ends the talk, and refuses those that begin late.
+    /// Ends the talk.
     private func breakOffTalk() {
-        let talk = state.withLock { state in
-            state.number += 1
-            return state.talk.take()
-        }
+        let talk = state.withLock { $0.talk.take() }
         talk?.report(.refused(.sourceStopped))
     }
 }
