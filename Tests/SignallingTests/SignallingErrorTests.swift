@@ -115,7 +115,10 @@ import Testing
         ),
         (.pictureNotEncoded(codecError), .internalFault, "the picture could not be encoded as JPEG: no decoder"),
         (.refused(camera: "door", .off), .failedPrecondition, "door is switched off"),
-        (.switchedOffMeanwhile(camera: "door"), .unavailable, "door was switched off in the meantime; try again"),
+        (
+            .switchedOffMeanwhile(camera: "door"), .unavailable,
+            "door was switched off or changed in the meantime; try again"
+        ),
         (.runsElsewhere(camera: "door"), .unavailable, "another gateway of the home runs door"),
     ])
     func aStationsErrorReachesTheClient(_ error: StationError, _ kind: SignallingError.Kind, _ words: String) {

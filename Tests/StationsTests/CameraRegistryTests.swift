@@ -107,6 +107,35 @@ import Transport
         relay.stop()
     }
 
+    /// The last good picture is given out while video is damaged.
+    @Test(arguments: [true, false])
+    func `a snapshot never shows the camera at the former address`(isElsewhere: Bool) async throws {
+        _ = await registry.apply([camera("a", 1)])
+        let station = try #require(await registry.running.first?.station)
+        let track = TrackDescription(
+            kind: .video, codec: MediaCodec(name: "JPEG", clockRate: 90_000), payloadType: 96)
+        let pictures = try CodedPictures.jpeg()
+        let good = CodedPictures.batches(pictures) { _ in MonotonicClock.now }
+        let former = try #require(world.source("rtsp://192.0.2.1/1"))
+        former.open([track])
+        former.deliver(try #require(good.first))
+        let shown = try await station.snapshot().jpeg
+        var changed = camera("a", isElsewhere ? 2 : 1)
+        if !isElsewhere { changed.transport = .tcp }
+        _ = await registry.apply([changed])
+        let other = try #require(world.made.withLock { $0.last })
+        #expect(other !== former)
+        other.open([track])
+        let damaged = CodedPictures.batches([.init(place: 1, payloads: [[0, 0, 0, 0, 1, 255]])]) { _ in
+            MonotonicClock.now
+        }
+        other.deliver(try #require(damaged.first))
+        let again = try? await station.snapshot().jpeg
+        #expect(again == (isElsewhere ? nil : shown))
+        await registry.stopAll()
+        relay.stop()
+    }
+
     /// Nobody else reports the end: a recording of this motion would go on and on.
     @Test(arguments: ["other events", "another pull", "removed"])
     func whatSensorsReportedEndsWithTheEventsOfACamera(change: String) async throws {

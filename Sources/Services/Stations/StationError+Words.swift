@@ -20,7 +20,7 @@ extension StationError {
         case .pictureNotEncoded(let error): "the picture could not be encoded as JPEG: \(error.reason)"
         case .transcodingRefused(let refusal): refusal.words
         case .refused(let camera, let refusal): "\(camera) \(refusal.words)"
-        case .switchedOffMeanwhile(let camera): "\(camera) was switched off in the meantime; try again"
+        case .switchedOffMeanwhile(let camera): "\(camera) was switched off or changed in the meantime; try again"
         case .runsElsewhere(let camera): "another gateway of the home runs \(camera)"
         }
     }

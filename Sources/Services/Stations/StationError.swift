@@ -22,7 +22,7 @@ public enum StationError: Error, Equatable, Sendable {
     case transcodingRefused(TranscodingRefusal)
     /// The camera is off, or a privacy mode is on.
     case refused(camera: String, OutputRefusal)
-    /// The camera was switched off while the station was at work.
+    /// The camera was switched off, or another one took its place, while the station was at work.
     case switchedOffMeanwhile(camera: String)
     /// Another gateway of the home runs the camera, or this one's tenure has ended.
     case runsElsewhere(camera: String)

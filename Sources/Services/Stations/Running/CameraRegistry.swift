@@ -147,6 +147,8 @@ public actor CameraRegistry {
                         if isElsewhere { relay.clearTracks(of: camera.id) }
                     }
                 }
+                // The last picture is kept for a moment, and for longer while video is damaged.
+                if isElsewhere { await running.station.forgetSnapshots() }
             } catch {
                 await end(camera.id, because: .unusable)
                 record(error.description, of: camera, &changes)

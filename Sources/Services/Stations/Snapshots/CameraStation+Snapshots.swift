@@ -38,6 +38,9 @@ extension CameraStation {
         return picture
     }
 
+    /// The station's camera is another one now: nobody may get a picture of the one before.
+    func forgetSnapshots() async { await state.withLock { $0.snapshots }?.forget() }
+
     /// The changes in whether pictures can be made, since the last look; each is returned once.
     public func takeSnapshotNews() async -> SnapshotNews? {
         await state.withLock { $0.snapshots }?.takeNews()
