@@ -96,3 +96,5 @@ def test_what_is_left_out_is_a_pattern_of_these_suites_only(
     assert re.search(pattern, "MediaRelayTests.LossTests/burstsAndReorderingCostNextToNoPictures()")
     assert not re.search(pattern, "SignallingTests.TalkbackLossTests/aLongGapIsAPause()")
     assert not re.search(pattern, "MediaRelayTests.LossTestsOfAnotherKind/aTest()")
+    kind, pattern = lines[2].split(" ", 1)
+    assert kind == "unsanitized" and re.search(pattern, "SignallingTests.TalkbackLossTests/aLongGapIsAPause()")
