@@ -434,12 +434,12 @@ if fuzzing {
                     CameraAddress ConfigurationDraft ConfigurationError ConfigurationLoader+Automations
                     ConfigurationLoader+Cameras ConfigurationLoader+CloudToCloud ConfigurationLoader+Devices
                     ConfigurationLoader+History ConfigurationLoader+Information ConfigurationLoader+MQTT
-                    ConfigurationLoader+OAuth ConfigurationLoader+Push ConfigurationLoader+Recording ConfigurationTexts
-                    EnvironmentReferences GatewayConfiguration GatewayConfiguration+Automations
-                    GatewayConfiguration+Camera GatewayConfiguration+CloudToCloud GatewayConfiguration+Device
-                    GatewayConfiguration+MQTT GatewayConfiguration+Network GatewayConfiguration+OAuth
-                    GatewayConfiguration+YAML RegularFile Reload/CameraEntry Reload/CameraEntry+Written
-                    Reload/GatewayConfiguration+Entry YAMLReader
+                    ConfigurationLoader+OAuth ConfigurationLoader+Ports ConfigurationLoader+Push
+                    ConfigurationLoader+Recording ConfigurationTexts EnvironmentReferences GatewayConfiguration
+                    GatewayConfiguration+Automations GatewayConfiguration+Camera GatewayConfiguration+CloudToCloud
+                    GatewayConfiguration+Device GatewayConfiguration+MQTT GatewayConfiguration+Network
+                    GatewayConfiguration+OAuth GatewayConfiguration+YAML RegularFile Reload/CameraEntry
+                    Reload/CameraEntry+Written Reload/GatewayConfiguration+Entry YAMLReader
                     """
                 ).map { "Configuration/\($0).swift" } + ["Security/OriginPolicy.swift"]),
             part(of: "Home/CloudToCloud", ["HomeTypes", "Transport"], exclude: ["CloudFulfilment.swift"]),
