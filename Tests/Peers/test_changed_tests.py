@@ -1,24 +1,18 @@
 """What tools/test --changed chooses."""
 
-import importlib.machinery
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from peers import scripts
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
 def chooser() -> ModuleType:
-    loader = importlib.machinery.SourceFileLoader("changed_tests", str(ROOT / "tools/changed-tests"))
-    spec = importlib.util.spec_from_loader("changed_tests", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return scripts.load("changed-tests")
 
 
 def target(name: str, path: str, *dependencies: str, kind: str = "regular") -> dict[str, Any]:

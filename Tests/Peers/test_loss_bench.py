@@ -1,34 +1,22 @@
 """What tools/bench-loss finds out about a lossy line: its figures, its table, and the servers that it compares with."""
 
-import importlib.machinery
-import importlib.util
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
-from types import ModuleType
 from typing import Any
 
 import pytest
-from bench_support import ROOT, start_camera, stop
+from bench_support import start_camera, stop
 from loss_figures import received, table
 from loss_peers import PEERS
+from peers import scripts
 from peers.chromium import launch_inside, open_page
 from peers.lossy_line import LossyLine
 from peers.viewer import Reception, viewing
 from playwright.sync_api import Playwright
 
 RATE = 15
-
-
-def load() -> ModuleType:
-    """The script as a module; its name has no extension."""
-    loader = importlib.machinery.SourceFileLoader("bench_loss", str(ROOT / "tools/bench-loss"))
-    spec = importlib.util.spec_from_loader("bench_loss", loader)
-    assert spec
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
 
 
 NOTHING = Reception(
@@ -115,7 +103,7 @@ def test_a_server_without_a_picture_is_measured(
     peer = PEERS["gstreamer"](tmp_path, owned, f"{base}/missing", line.host_address)
     browser = launch_inside(driver, line.command_prefix, tmp_path)
     try:
-        row = load().measure(peer, line, {"down": 20}, browser, duration=0.5)
+        row = scripts.load("bench-loss").measure(peer, line, {"down": 20}, browser, duration=0.5)
     finally:
         browser.close()
     assert (row["decoded"], row["decodedBefore"], row["concealed"]) == (0, 0, None)

@@ -1,7 +1,5 @@
 """The parts into which tests that take long are divided: each is in one of them, and every part has its turn."""
 
-import importlib.machinery
-import importlib.util
 import re
 import subprocess
 import sys
@@ -10,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from peers import parts
+from peers import parts, scripts
 from peers.rotation import PARTS, left_out
 
 HERE = Path(__file__).parent
@@ -49,12 +47,7 @@ def test_each_part_has_its_turn_and_meets_those_of_other_divisions(monkeypatch: 
 
 @pytest.fixture(scope="module")
 def chooser() -> ModuleType:
-    loader = importlib.machinery.SourceFileLoader("chosen_tests", str(ROOT / "tools/chosen-tests"))
-    spec = importlib.util.spec_from_loader("chosen_tests", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return scripts.load("chosen-tests")
 
 
 def test_everything_that_is_divided_has_its_turn(chooser: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +61,9 @@ def test_everything_that_is_divided_has_its_turn(chooser: ModuleType, monkeypatc
     simulated: set[str] = set()
     for number in range(len(chooser.simulated_parts())):
         monkeypatch.setenv("GATEHOUSE_SIMULATIONS", str(number))
-        simulated |= every - set(chooser.left_out())
+        kept = every - set(chooser.left_out())
+        assert kept and simulated.isdisjoint(kept)
+        simulated |= kept
     assert simulated == every
     for name in ("GATEHOUSE_SANITIZED", "GATEHOUSE_SIMULATIONS"):
         monkeypatch.setenv(name, "all")

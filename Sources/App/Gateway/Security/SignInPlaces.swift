@@ -26,7 +26,7 @@ struct SignInPlaces {
     private var taken: [Holder: Int] = [:]
 
     /// Takes a place. Release it in the end.
-    /// - Returns: why there is no place; nil if there was one.
+    /// - Returns: why no place is free; nil if the holder has one now.
     mutating func take(_ holder: Holder) -> Refusal? {
         let own = taken[holder] ?? 0
         guard own < Self.share else { return .share }

@@ -12,7 +12,7 @@ public indirect enum UploadEndpointsLoss: Hashable, Sendable {
 
     /// It cannot be read, and stays in its place.
     case unreadable(StorageFault)
-    /// It stays in its place, because so many earlier ones are kept that there is no name for it.
+    /// It stays in its place, because so many earlier ones are kept that no name is left.
     case tooManyAside(Kind, kept: Int)
     /// It stays in its place, because it cannot be renamed; the number is the reason (`errno`).
     case notRenamed(Kind, Int32)
